@@ -81,7 +81,7 @@ PyObject* Session::run_inlined(cpython::Frame* frame, int throw_flag, bool is_di
 
 // An opaque call: runs as if no session recorded, without the evaluation hook.
 PyObject* Session::run_opaque(cpython::Frame* frame, int throw_flag, bool is_direct) {
-  hand_over_arguments(frame);
+  transfer_arguments(frame);
   note_unrecorded_code();
   paused_ = true;
   cpython::release_hook();

@@ -66,7 +66,7 @@ PyObject* hook_call(PyObject* self, PyObject* const* arguments, std::size_t coun
     PyErr_Clear();  // out of memory for something that the recorder does not need
   }
   if (returns) {
-    give_up_returned(frame);
+    discard_returned(frame);
   }
   if (is_over()) {
     Session::free_finished(cpython::thread_state());  // the session has just finished

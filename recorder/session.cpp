@@ -36,13 +36,13 @@ Session::~Session() {
   }
 }
 
-bool Session::is_mine(const cpython::Frame* frame) const {
+bool Session::is_own_frame(const cpython::Frame* frame) const {
   return !finished_ && !paused_ && frames_.back().live == frame;
 }
 
 // Whether the recording continues; called only when the shadow state is one at which a trace can end.
 bool Session::may_continue() {
-  if (cpython::is_left_to_others(thread_)) {
+  if (cpython::must_run_eagerly(thread_)) {
     stop(Stop::k_watched);  // the tool that watches has to see the original code
     return false;
   }
@@ -64,11 +64,11 @@ bool has_plain_globals(const cpython::Frame* frame) {
 }  // namespace
 
 bool Session::is_poll_place(const cpython::Frame* frame, int instruction, bool is_after) const {
-  return !is_mine(frame) || frames_.back().code->decoded->polls_eval_breaker(instruction, is_after);
+  return !is_own_frame(frame) || frames_.back().code->decoded->polls_eval_breaker(instruction, is_after);
 }
 
 void Session::before(cpython::Frame* frame, int instruction) {
-  if (!is_mine(frame)) {
+  if (!is_own_frame(frame)) {
     return;
   }
   const DecodedCode& decoded = *top().code->decoded;
@@ -106,7 +106,7 @@ void Session::before(cpython::Frame* frame, int instruction) {
 }
 
 void Session::unwound(cpython::Frame* frame) {
-  if (is_mine(frame)) {
+  if (is_own_frame(frame)) {
     unwind(frame);
   }
 }
@@ -123,7 +123,7 @@ ArrayPlace Session::array_place(cpython::Frame* frame, int instruction) const {
 }
 
 bool Session::prepare_array_operation(cpython::Frame* frame, int instruction) {
-  if (!is_mine(frame)) {
+  if (!is_own_frame(frame)) {
     return force_arrays(frame);
   }
   if (limits_.groups == 0) {
@@ -142,16 +142,16 @@ bool Session::prepare_array_operation(cpython::Frame* frame, int instruction) {
 }
 
 bool Session::put_array_operation(cpython::Frame* frame, int instruction) {
-  return !is_mine(frame) || limits_.groups == 0 ||
+  return !is_own_frame(frame) || limits_.groups == 0 ||
          put_array_proxy(instruction_at(instruction), array_place(frame, instruction));
 }
 
 bool Session::returns(cpython::Frame* frame, int instruction) const {
-  return is_mine(frame) && instruction_at(instruction).opcode == rewriter::op::kRETURN_VALUE;
+  return is_own_frame(frame) && instruction_at(instruction).opcode == rewriter::op::kRETURN_VALUE;
 }
 
 void Session::after(cpython::Frame* frame, int instruction) {
-  if (!is_mine(frame)) {
+  if (!is_own_frame(frame)) {
     return;
   }
   end_iteration();
@@ -224,7 +224,7 @@ void Session::abandon(Stop reason) {
   Recorded recorded;
   recorded.stop = reason;
   recorded.useful = false;
-  hand_over(std::move(recorded));
+  publish(std::move(recorded));
 }
 
 void Session::end_at(Stop reason) {
@@ -271,10 +271,10 @@ void Session::finish_and_leave(Recorded recorded) {
 void Session::finish_with(Recorded recorded) {
   resolve_entry_types();
   guard_loops();
-  hand_over(std::move(recorded));
+  publish(std::move(recorded));
 }
 
-void Session::hand_over(Recorded recorded) {
+void Session::publish(Recorded recorded) {
   finished_ = true;
   recorded.entry = entry_;
   recorded.stack = stack_;

@@ -85,7 +85,7 @@ class Session final : public Recording, public std::enable_shared_from_this<Sess
   PyObject* run_inlined(cpython::Frame* frame, int throw_flag, bool is_direct);
   PyObject* run_opaque(cpython::Frame* frame, int throw_flag, bool is_direct);
 
-  [[nodiscard]] bool is_mine(const cpython::Frame* frame) const;
+  [[nodiscard]] bool is_own_frame(const cpython::Frame* frame) const;
   bool may_continue();
   [[nodiscard]] ArrayPlace array_place(cpython::Frame* frame, int instruction) const;
   void release_refused_arguments();
@@ -99,7 +99,7 @@ class Session final : public Recording, public std::enable_shared_from_this<Sess
   void end_with_side_exit(Recorded recorded);
   void finish_and_leave(Recorded recorded);
   void finish_with(Recorded recorded);
-  void hand_over(Recorded recorded);
+  void publish(Recorded recorded);
 
   cpython::StackId stack_;
   int entry_ = 0;

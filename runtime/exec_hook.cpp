@@ -60,7 +60,7 @@ Ref value_of(PyObject* globals, const char* name) {
   if (!key) {
     throw PythonError();
   }
-  PyObject* value = cpython::find_quietly(globals, key.get());
+  PyObject* value = cpython::find_without_side_effects(globals, key.get());
   return Ref::create(value == nullptr ? Py_None : value);
 }
 

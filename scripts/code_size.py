@@ -1,4 +1,4 @@
-"""How large the C++ code is: lines and files of each folder, and what is larger than the project wants.
+"""How large the code is: lines and files of each folder, lines by feature, and what is larger than the project wants.
 
 Functions are measured by lizard, members of classes are counted by libclang in one file that includes every header, and
 in the source files that define classes of their own.
@@ -20,6 +20,8 @@ from pathlib import Path
 
 import clang.cindex as clang
 import lizard
+
+from code_features import features
 
 LIBRARIES = ("rewriter", "replay", "recorder", "runtime")
 SUFFIXES = (".h", ".cpp", ".inc", ".def")
@@ -142,19 +144,29 @@ PARTS = {
     "classes": large_classes,
     "switches": switches,
 }
+NAMES = (*PARTS, "features")
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(prog="scripts/code-size", description=__doc__)
-    parser.add_argument("parts", nargs="*", metavar="PART", help=f"some of {', '.join(PARTS)} (default: all)")
-    parts = parser.parse_args().parts or list(PARTS)
-    unknown = [part for part in parts if part not in PARTS]
+    parser.add_argument("parts", nargs="*", metavar="PART", help=f"some of {', '.join(NAMES)} (default: all)")
+    parser.add_argument(
+        "--commit",
+        action="append",
+        default=[],
+        metavar="COMMIT",
+        help="features: a column with the lines of this commit, instead of the working tree",
+    )
+    given = parser.parse_args()
+    parts = given.parts or NAMES
+    unknown = [part for part in parts if part not in NAMES]
     if unknown:
-        print(f"code-size: there is no part {unknown[0]!r}; there are: {', '.join(PARTS)}", file=sys.stderr)
+        print(f"code-size: there is no part {unknown[0]!r}; there are: {', '.join(NAMES)}", file=sys.stderr)
         return 2
     paths = sources()
     for part in parts:
-        print("\n".join(PARTS[part](paths)), end="\n\n")
+        text = features(given.commit) if part == "features" else PARTS[part](paths)
+        print("\n".join(text), end="\n\n")
     return 0
 
 

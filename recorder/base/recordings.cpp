@@ -32,7 +32,7 @@ std::shared_ptr<Recording> Recordings::on(const cpython::StackId& stack) const {
 
 void Recordings::put(const cpython::StackId& stack, std::shared_ptr<Recording> recording) {
   slot_of(stack).recording = std::move(recording);
-  tidy();
+  remove_empty_slots();
 }
 
 void Recordings::keep_finished(const cpython::StackId& stack, std::shared_ptr<Recording> recording) {
@@ -42,7 +42,7 @@ void Recordings::keep_finished(const cpython::StackId& stack, std::shared_ptr<Re
 std::shared_ptr<Recording> Recordings::take_finished(const cpython::StackId& stack) {
   const auto slot = std::ranges::find(slots_, stack, &Slot::stack);
   std::shared_ptr<Recording> finished = slot == slots_.end() ? nullptr : std::move(slot->finished);
-  tidy();
+  remove_empty_slots();
   return finished;
 }
 
@@ -55,7 +55,7 @@ void Recordings::forget_other_threads(PyThreadState* thread) {
       }
     }
   }
-  tidy();
+  remove_empty_slots();
 }
 
 Recordings::Slot& Recordings::slot_of(const cpython::StackId& stack) {
@@ -63,7 +63,7 @@ Recordings::Slot& Recordings::slot_of(const cpython::StackId& stack) {
   return slot == slots_.end() ? slots_.emplace_back(Slot{stack, nullptr, nullptr}) : *slot;
 }
 
-void Recordings::tidy() {
+void Recordings::remove_empty_slots() {
   std::erase_if(slots_, [](const Slot& slot) { return slot.recording == nullptr && slot.finished == nullptr; });
 }
 

@@ -64,7 +64,7 @@ class Recordings {
   };
 
   Slot& slot_of(const cpython::StackId& stack);
-  void tidy();
+  void remove_empty_slots();
 
   std::vector<Slot> slots_;  // changed under the GIL, by code that does not release it
 };

@@ -294,7 +294,7 @@ bool force_deferred(const cpython::Frame* frame, PyObject** end, DeferredArrays:
   return is_done;
 }
 
-void give_up_returned(const cpython::Frame* frame) {
+void discard_returned(const cpython::Frame* frame) {
   if (DeferredArrays* const deferred = DeferredArrays::of(frame); deferred != nullptr && deferred->is_returned()) {
     DeferredArrays::take(frame)->drop_all();
   }

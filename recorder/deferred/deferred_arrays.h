@@ -128,7 +128,7 @@ bool force_deferred(const cpython::Frame* frame, PyObject** end,
                     DeferredArrays::Scope scope = DeferredArrays::Scope::kAll);
 
 // Called behind the last hook of a frame that has returned.
-void give_up_returned(const cpython::Frame* frame);
+void discard_returned(const cpython::Frame* frame);
 
 // In array_proxy.cpp: drops the proxy's reference to a similar array, so that it does not count as another reference to
 // an operand.

@@ -136,13 +136,14 @@ std::vector<std::size_t> Expression::needed(Range range, std::span<const std::si
   return outputs;
 }
 
-bool Expression::run_group(Building* building, std::span<const std::size_t> outputs, std::vector<Ref>* results) {
+bool Expression::run_group(Building* building, std::span<const std::size_t> outputs, std::vector<Ref>* results) const {
   boost::container::static_vector<int, array::kMaxFusionOutputs> numbers;
   for (const std::size_t output : outputs) {
     numbers.push_back(building->results[output - building->begin]);
   }
   std::array<Ref, array::kMaxFusionOutputs> made;
-  if (!run_once(&building->builder, {numbers.data(), numbers.size()}, building->externals.data(), made.data())) {
+  if (!run_once(&building->builder, {numbers.data(), numbers.size()}, building->externals.data(), made.data(),
+                OperationRange{.first = nodes_[building->begin].unit, .last = nodes_[building->end() - 1].unit})) {
     return false;
   }
   for (std::size_t i = 0; i < outputs.size(); ++i) {

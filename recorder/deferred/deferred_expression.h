@@ -90,7 +90,7 @@ class Expression {
   [[nodiscard]] std::unique_ptr<Building> take_whole_group();
   // Which results of the range are seen, or used by later operations.
   [[nodiscard]] std::vector<std::size_t> needed(Range range, std::span<const std::size_t> seen) const;
-  static bool run_group(Building* building, std::span<const std::size_t> outputs, std::vector<Ref>* results);
+  bool run_group(Building* building, std::span<const std::size_t> outputs, std::vector<Ref>* results) const;
   // Shortens the range where that many operations have too many results.
   bool run_longest_group(Range* range, const Steps& steps, std::vector<Ref>* results) const;
   bool run_alone(std::size_t number, std::vector<Ref>* results);

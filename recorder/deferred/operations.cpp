@@ -6,6 +6,7 @@
 #include "replay/arrays/forming/fusion_groups.h"
 #include "replay/ir/stages.h"
 #include "replay/objects/operations.h"
+#include "rewriter/cpython/frames.h"
 
 namespace tagalong::recorder {
 
@@ -30,9 +31,17 @@ array::ArrayVerb verb_of(const ArrayOperator& op, std::span<const int> numbers, 
           .temporaries = temporaries};
 }
 
-bool run_once(array::MultiPassBuilder* builder, std::span<const int> results, PyObject* const* externals, Ref* output) {
+bool run_once(array::MultiPassBuilder* builder, std::span<const int> results, PyObject* const* externals, Ref* output,
+              std::optional<OperationRange> range) {
   const auto passes = builder->finish(results);
-  return passes != nullptr && passes->run(*array::met_numpy(), externals, output) == array::FusionReason::kNone;
+  const array::FusionReason reason =
+      passes == nullptr ? builder->reason() : passes->run(*array::met_numpy(), externals, output);
+  if (recorded_group_listener != nullptr) {
+    const int unit = cpython::unit_of(cpython::current_frame(cpython::thread_state()));
+    recorded_group_listener(
+        print_recorded_group(range.value_or(OperationRange{.first = unit, .last = unit}), passes.get(), reason));
+  }
+  return passes != nullptr && reason == array::FusionReason::kNone;
 }
 
 PyObject* execute_operator(const ArrayOperator& op, std::span<PyObject* const> operands) {

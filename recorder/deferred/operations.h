@@ -8,9 +8,11 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
+#include "recorder/deferred/printer.h"
 #include "replay/arrays/kernels/ufunc_site.h"
 #include "replay/arrays/numpy/numpy_abi.h"
 #include "replay/arrays/planning/multi_pass_builder.h"
@@ -42,8 +44,9 @@ array::ArrayVerb verb_of(const ArrayOperator& op, std::span<const int> numbers, 
 unsigned temporaries(std::span<PyObject* const> operands);
 
 // Runs the fusion groups that have been built, once, without what replays under way have prepared for reports. False:
-// nothing has happened.
-bool run_once(array::MultiPassBuilder* builder, std::span<const int> results, PyObject* const* externals, Ref* output);
+// nothing has happened. `range`, for the log: the operations; empty: the current instruction.
+bool run_once(array::MultiPassBuilder* builder, std::span<const int> results, PyObject* const* externals, Ref* output,
+              std::optional<OperationRange> range = {});
 
 // Executes an operation as a fusion group of its own, where a ufunc site does not because the arrays have other layouts
 // or need casts. Empty: nothing has happened.

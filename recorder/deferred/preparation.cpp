@@ -226,7 +226,8 @@ bool is_load_without_user_code(const rewriter::Instruction& instruction, PyObjec
       return is_plain_array_attribute(_PyType_Lookup(of, name), name);
     }
     PyObject* instance_dict = cpython::dict_of_instance(owner);
-    return (PyModule_CheckExact(owner) && cpython::find_quietly(PyModule_GetDict(owner), name) != nullptr) ||
+    return (PyModule_CheckExact(owner) &&
+            cpython::find_without_side_effects(PyModule_GetDict(owner), name) != nullptr) ||
            (of->tp_getattro == PyObject_GenericGetAttr && _PyType_Lookup(of, name) == nullptr &&
             (instance_dict == nullptr || !cpython::asks_keys(instance_dict, name)));
   }

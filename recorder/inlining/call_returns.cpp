@@ -114,7 +114,7 @@ void CallReturns::guard_next_attempt() {
   for (std::size_t next = static_cast<std::size_t>(what.attempt) + 1; next < attempts.size(); ++next) {
     const Attempt& attempt = attempts[next];
     PyObject* method = attempt.method == nullptr ? nullptr : look_up(Py_TYPE(attempt.receiver), attempt.method);
-    if (method == nullptr && (attempt.method != nullptr || attempt.is_quiet)) {
+    if (method == nullptr && (attempt.method != nullptr || attempt.has_no_user_code)) {
       continue;
     }
     look_up(Py_TYPE(attempt.other), "__class__");

@@ -141,7 +141,7 @@ void Inliner::inline_call(cpython::Frame* callee, const CallTarget& target) {
   top().call_pops = frame.pops;
   top().call_instruction = call_instruction;
   flush_drops();
-  hand_over_arguments(callee);
+  transfer_arguments(callee);
   graph_.frames.push_back({Ref::create(reinterpret_cast<PyObject*>(code)), frame.function, frames_.back().number,
                            target.returns, frame.instance, frame.pops, target.operation});
   shapes_.push_back(recording->decoded->shape);

@@ -31,7 +31,7 @@ std::optional<std::span<PyObject*>> Operands::direct_arguments(cpython::Frame* c
   return std::span(slots + first, slots + arguments + 2);
 }
 
-void Operands::hand_over_arguments(cpython::Frame* callee) {
+void Operands::transfer_arguments(cpython::Frame* callee) {
   for (PyObject*& slot : direct_arguments(callee).value_or(std::span<PyObject*>())) {
     PyObject* old = std::exchange(slot, Py_NewRef(Py_None));
     Py_DECREF(old);

@@ -27,7 +27,7 @@ class Operands : public OperandForms {
   [[nodiscard]] std::optional<std::span<PyObject*>> direct_arguments(cpython::Frame* callee) const;
   // Without the hook a call moves its arguments into the callee's frame; with it they stay on the caller's stack, too,
   // and would live longer than in eager execution. So the caller's stack gets others for them.
-  void hand_over_arguments(cpython::Frame* callee);
+  void transfer_arguments(cpython::Frame* callee);
 
   // The operands of a CALL that is about to start, of which the callable is known.
   void note_refused(PyObject* callable, int operands);

@@ -101,7 +101,7 @@ void CallForms::find_operator(CallTarget& target, PyObject* const* end, PyObject
   for (int next = is_next_attempt ? caller.next_attempt : 0; next < static_cast<int>(attempts.size()); ++next) {
     const Attempt& attempt = attempts[static_cast<std::size_t>(next)];
     PyObject* method = attempt.method == nullptr ? nullptr : look_up(Py_TYPE(attempt.receiver), attempt.method);
-    if (method == nullptr && (attempt.method != nullptr || attempt.is_quiet)) {
+    if (method == nullptr && (attempt.method != nullptr || attempt.has_no_user_code)) {
       continue;
     }
     look_up(Py_TYPE(attempt.other), "__class__");

@@ -207,7 +207,7 @@ namespace {
 
 // Whether the name is found in the module's own dict, without running user code.
 bool is_plain_module_attribute(PyObject* owner, PyObject* text) {
-  return PyModule_CheckExact(owner) && cpython::find_quietly(PyModule_GetDict(owner), text) != nullptr &&
+  return PyModule_CheckExact(owner) && cpython::find_without_side_effects(PyModule_GetDict(owner), text) != nullptr &&
          _PyType_Lookup(&PyModule_Type, text) == nullptr;
 }
 

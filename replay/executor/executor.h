@@ -25,7 +25,7 @@
 #include "replay/ir/code_shape.h"
 #include "replay/ir/graph.h"
 #include "replay/ir/limits.h"
-#include "replay/objects/quiet_calls.h"
+#include "replay/objects/calls_without_user_code.h"
 #include "replay/steps/loop_program.h"
 #include "replay/steps/step.h"
 #include "rewriter/cpython/frames.h"

@@ -9,7 +9,7 @@
 
 namespace tagalong::replay {
 
-bool dies_quietly(PyObject* object) {
+bool dies_without_user_code(PyObject* object) {
   if (is_plain(Py_TYPE(object)) || cpython::is_plain_slice(object)) {
     return true;
   }
@@ -29,16 +29,17 @@ bool dies_quietly(PyObject* object) {
   const array::ArrayFields& fields = *array::as_array(object);
   const auto number = static_cast<unsigned>(reinterpret_cast<const array::DescrFields*>(fields.descr)->type_num);
   // A view drops its base.
-  const bool is_base_noticed = fields.base != nullptr && ((fields.flags & array::kWriteBackIfCopy) != 0 ||
-                                                          (Py_REFCNT(fields.base) == 1 && !dies_quietly(fields.base)));
+  const bool is_base_noticed =
+      fields.base != nullptr && ((fields.flags & array::kWriteBackIfCopy) != 0 ||
+                                 (Py_REFCNT(fields.base) == 1 && !dies_without_user_code(fields.base)));
   return !is_base_noticed && fields.weakreflist == nullptr && array::is_handled(number);
 }
 
-bool drops_quietly(PyObject* object, Py_ssize_t most) {
+bool drops_without_user_code(PyObject* object, Py_ssize_t most) {
   constexpr int kMostBases = 8;
   const array::Numpy* np = array::met_numpy();
   for (int depth = 0; depth < kMostBases; ++depth) {
-    if (object == nullptr || Py_REFCNT(object) > most || dies_quietly(object)) {
+    if (object == nullptr || Py_REFCNT(object) > most || dies_without_user_code(object)) {
       return true;
     }
     const array::OperandCode code = np == nullptr ? array::kForeign : array::classify(*np, object);

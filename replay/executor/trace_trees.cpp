@@ -234,7 +234,7 @@ class Growth {
     std::vector<bool> filled = flow().at(from);
     TreeLink link(program_, step);
     if (program_.steps[step].since >= 0) {
-      link.push(LoopCode::kCheckQuiet).step = static_cast<std::uint32_t>(guard);
+      link.push(LoopCode::kCheckRelocatable).step = static_cast<std::uint32_t>(guard);
     }
     auto rest = std::make_unique<std::vector<std::int32_t>>(leftovers_at(snapshot, filled));
     if (!rest->empty()) {

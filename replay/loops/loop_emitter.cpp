@@ -328,9 +328,9 @@ bool LoopEmitter::is_soon_inert(std::size_t number, Value value) const {
     if (next.op == Op::guard_type && next.operands[0] == value) {
       return unboxed_of(reinterpret_cast<PyTypeObject*>(next.object.get())) != Unboxed::kNone;
     }
-    const bool is_quiet = next.info().is_guard() || next.info().is_pure() || next.op == Op::sync_local ||
-                          (next.op == Op::drop && !values_.disturbs(next));
-    if (!is_quiet || loop_.is_expected_to_raise(number)) {
+    const bool has_no_effect = next.info().is_guard() || next.info().is_pure() || next.op == Op::sync_local ||
+                               (next.op == Op::drop && !values_.disturbs(next));
+    if (!has_no_effect || loop_.is_expected_to_raise(number)) {
       return false;
     }
   }

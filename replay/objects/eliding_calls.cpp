@@ -139,7 +139,7 @@ bool may_elide_next(PyObject* iterator) {
   return np != nullptr && np->elides && applies_when_asked(iterator);
 }
 
-PyObject* next_eliding(PyFunctionObject* function, PyObject* iterator) {
+PyObject* next_with_elision(PyFunctionObject* function, PyObject* iterator) {
   // FOR_ITER asks for the item, because NumPy looks at most ten C frames up the stack, and a call of the builtin
   // `next` would add two.
   static PyObject* const end = PyObject_CallNoArgs(reinterpret_cast<PyObject*>(&PyBaseObject_Type));

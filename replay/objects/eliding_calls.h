@@ -20,7 +20,7 @@ namespace tagalong::replay {
 [[nodiscard]] bool may_elide_next(PyObject* iterator);
 
 // Null without an exception: there is no next item. The frame has the function's globals.
-[[nodiscard]] PyObject* next_eliding(PyFunctionObject* function, PyObject* iterator);
+[[nodiscard]] PyObject* next_with_elision(PyFunctionObject* function, PyObject* iterator);
 
 // The code of the frame that makes the call, for this number of slots on its stack, the last one given by keyword if
 // there are keywords; borrowed. Null with an exception set.

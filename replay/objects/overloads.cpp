@@ -157,14 +157,14 @@ class BinaryAttempts {
   }
 
  private:
-  void add(bool is_right, const char* method, void* slot, bool is_quiet) {
+  void add(bool is_right, const char* method, void* slot, bool has_no_user_code) {
     Attempt attempt;
     attempt.receiver = is_right ? right_ : left_;
     attempt.other = is_right ? left_ : right_;
     attempt.method = method;
     attempt.slot = slot;
     attempt.is_right = is_right;
-    attempt.is_quiet = is_quiet;
+    attempt.has_no_user_code = has_no_user_code;
     attempts_.push_back(attempt);
   }
 
@@ -217,7 +217,7 @@ void add_comparison(Attempts& attempts, PyObject* receiver, PyObject* other, int
       attempt.method = "__eq__";
     }
   } else {
-    attempt.is_quiet = runs_no_user_code(slot);
+    attempt.has_no_user_code = runs_no_user_code(slot);
   }
   attempts.push_back(attempt);
 }

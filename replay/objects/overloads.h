@@ -32,7 +32,8 @@ struct Attempt {
   int comparison = 0;            // the comparison with which a comparison slot is called
   bool is_right = false;         // the receiver is the right operand
   bool negates = false;          // for `!=` of a class that has only `__eq__`: the result is negated
-  bool is_quiet = false;         // C code that runs no user code and returns NotImplemented depending on the types only
+  bool has_no_user_code =
+      false;  // C code that runs no user code and returns NotImplemented depending on the types only
 };
 using Attempts = boost::container::static_vector<Attempt, 6>;
 

@@ -8,9 +8,9 @@ const cpython::Attribute* known_attribute(const Step& step, PyTypeObject* type) 
   if (step.attributes == nullptr) {
     step.attributes = std::make_unique<KnownAttributes>();
   }
-  auto& known = step.attributes->ways;
+  auto& known = step.attributes->entries;
   const unsigned version = cpython::type_version(type);
-  KnownAttributes::Way* entry = std::ranges::find(known, version, &KnownAttributes::Way::version);
+  KnownAttributes::Entry* entry = std::ranges::find(known, version, &KnownAttributes::Entry::version);
   if (version == 0 || entry == known.end() || cpython::is_outdated(type, entry->attribute)) {
     if (version == 0 || entry == known.end()) {
       entry = &known.at(step.attributes->next++ % known.size());

@@ -9,7 +9,7 @@ bool has_exact_name_dicts(PyObject* function) {
   return PyDict_CheckExact(of->func_globals) && PyDict_CheckExact(of->func_builtins);
 }
 
-bool is_quiet_name(PyObject* function, PyObject* name) {
+bool look_up_runs_no_user_code(PyObject* function, PyObject* name) {
   const auto* of = reinterpret_cast<PyFunctionObject*>(function);
   return has_exact_name_dicts(function) && !cpython::asks_keys(of->func_globals, name) &&
          !cpython::asks_keys(of->func_builtins, name);
@@ -44,7 +44,7 @@ PyObject* look_up_in_module(const Step& step, PyObject* module) {
   }
   PyObject* dict = PyModule_GetDict(module);
   if (step.key != dict || step.version1 != cpython::dict_version(dict)) {
-    PyObject* value = cpython::find_quietly(dict, step.object);
+    PyObject* value = cpython::find_without_side_effects(dict, step.object);
     // An attribute of the module type might take precedence.
     if (value == nullptr || _PyType_Lookup(&PyModule_Type, step.object) != nullptr) {
       return nullptr;

@@ -9,10 +9,10 @@
 #include <utility>
 
 #include "replay/arrays/numpy/numpy_abi.h"
+#include "replay/objects/calls_without_user_code.h"
 #include "replay/objects/known_functions.h"
 #include "replay/objects/numpy_scalars.h"
 #include "replay/objects/operations.h"
-#include "replay/objects/quiet_calls.h"
 #include "replay/objects/unboxed.h"
 #include "replay/steps/known_attributes.h"
 #include "rewriter/cpython/frames.h"
@@ -154,7 +154,7 @@ PyObject* item_result(PyObject* container, PyObject* key) {
     return PyLong_CheckExact(key) ? PyObject_GetItem(container, key) : nullptr;
   }
   if (PyDict_CheckExact(container)) {
-    return PyUnicode_CheckExact(key) ? Py_XNewRef(cpython::find_quietly(container, key)) : nullptr;
+    return PyUnicode_CheckExact(key) ? Py_XNewRef(cpython::find_without_side_effects(container, key)) : nullptr;
   }
   const bool is_read = is_array(container) && array::is_handled(type_of_items(container)) && is_basic_index(key);
   return is_read ? PyObject_GetItem(container, key) : nullptr;
@@ -226,7 +226,7 @@ PyObject* call_result(const Step& step, Operands slots) {
                                return cpython::is_exact_number(each) || (is_numpy_float(each) && is_of_math(callable));
                              });
   if (!is_of_numbers ||
-      !(is_of_math(callable) || is_quiet_call(slots.data(), static_cast<int>(slots.size()), &step.called))) {
+      !(is_of_math(callable) || call_runs_no_user_code(slots.data(), static_cast<int>(slots.size()), &step.called))) {
     return nullptr;
   }
   return call(slots.data(), static_cast<Py_ssize_t>(slots.size()), nullptr);

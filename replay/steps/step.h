@@ -10,7 +10,7 @@
 
 #include "replay/arrays/kernels/ufunc_site.h"
 #include "replay/ir/graph.h"
-#include "replay/objects/quiet_calls.h"
+#include "replay/objects/calls_without_user_code.h"
 #include "replay/steps/loop_program.h"
 #include "rewriter/cpython/objects/dicts.h"
 #include "rewriter/cpython/objects/instances.h"
@@ -60,11 +60,11 @@ struct StepCode {
 // Chambers and D. Ungar, "Optimizing dynamically-typed object-oriented languages with polymorphic inline caches",
 // 1991).
 struct KnownAttributes {
-  struct Way {
+  struct Entry {
     unsigned version = 0;  // version of the class for which `attribute` holds; 0: none
     cpython::Attribute attribute;
   };
-  std::array<Way, 4> ways;
+  std::array<Entry, 4> entries;
   std::size_t next = 0;  // the entry that is replaced next
 };
 

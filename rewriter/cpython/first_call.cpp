@@ -38,7 +38,7 @@ struct Stub {
   PyObject_HEAD
   std::array<_Py_CODEUNIT, kStub> compiled;
   std::int16_t start;   // the first code unit that the stub has replaced
-  std::int16_t spare;   // MadeIn::spare
+  std::int16_t spare;   // DefiningCode::spare
   std::int8_t length;   // number of code units that the stub has replaced
   bool is_out;          // the compiler's instructions are back for a while
   PyObject* maker;      // weak reference
@@ -183,7 +183,7 @@ void set_first_call_handler(FirstCallHandler handler) {
   link_number();
 }
 
-bool arm(PyCodeObject* code, const MadeIn& made_in) {
+bool arm(PyCodeObject* code, const DefiningCode& defining_code) {
   PyObject* constants = code->co_consts;
   const Py_ssize_t count = PyTuple_GET_SIZE(constants);
   const int start = start_of(code);
@@ -207,8 +207,8 @@ bool arm(PyCodeObject* code, const MadeIn& made_in) {
   auto* own = reinterpret_cast<Stub*>(stub.get());
   own->length = code->_co_firsttraceable + kStub <= Py_SIZE(code) ? kStub : kAsking;
   own->start = static_cast<std::int16_t>(start);
-  own->spare = static_cast<std::int16_t>(made_in.spare);
-  own->maker = Py_XNewRef(made_in.maker.get());
+  own->spare = static_cast<std::int16_t>(defining_code.spare);
+  own->maker = Py_XNewRef(defining_code.maker.get());
   own->constants = Py_REFCNT(constants) > 1 ? Py_NewRef(constants) : nullptr;
   std::copy_n(units_of(code) + start, own->length, own->compiled.begin());
   code->co_consts = Py_NewRef(longer.get());
@@ -238,16 +238,16 @@ void disarm(PyCodeObject* code) {
   Py_DECREF(function);
 }
 
-MadeIn made_in(PyCodeObject* code) {
+DefiningCode defining_code(PyCodeObject* code) {
   const Stub* stub = stub_of(code);
-  return stub == nullptr ? MadeIn{} : MadeIn{Ref::create(stub->maker), stub->spare};
+  return stub == nullptr ? DefiningCode{} : DefiningCode{Ref::create(stub->maker), stub->spare};
 }
 
-void set_made_in(PyCodeObject* code, const MadeIn& made_in) {
-  Stub* stub = made_in.spare <= kMostInt16 ? stub_of(code) : nullptr;
+void set_defining_code(PyCodeObject* code, const DefiningCode& defining_code) {
+  Stub* stub = defining_code.spare <= kMostInt16 ? stub_of(code) : nullptr;
   if (stub != nullptr) {
-    const Ref old = Ref::steal(std::exchange(stub->maker, Py_XNewRef(made_in.maker.get())));
-    stub->spare = static_cast<std::int16_t>(made_in.spare);
+    const Ref old = Ref::steal(std::exchange(stub->maker, Py_XNewRef(defining_code.maker.get())));
+    stub->spare = static_cast<std::int16_t>(defining_code.spare);
   }
 }
 

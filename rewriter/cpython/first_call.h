@@ -30,7 +30,7 @@ struct Continuation {
 
 // The code object that makes the functions: `maker` is a weak reference to it. Its constant number `spare` is unused,
 // unless `spare` is -1.
-struct MadeIn {
+struct DefiningCode {
   Ref maker;
   int spare = -1;
 };
@@ -41,14 +41,14 @@ void set_first_call_handler(FirstCallHandler handler);
 
 // Arms code that has never run. False: the code was not changed, because it has run, is derived, is too short or has
 // too many constants, or (with an exception set) because memory ran out.
-bool arm(PyCodeObject* code, const MadeIn& made_in);
+bool arm(PyCodeObject* code, const DefiningCode& defining_code);
 bool is_armed(PyCodeObject* code);
 // Removes the stub for good. A frame of the code may be in the stub.
 void disarm(PyCodeObject* code);
 
 // Only for armed code.
-MadeIn made_in(PyCodeObject* code);
-void set_made_in(PyCodeObject* code, const MadeIn& made_in);
+DefiningCode defining_code(PyCodeObject* code);
+void set_defining_code(PyCodeObject* code, const DefiningCode& defining_code);
 
 // A frame of armed code that has not started continues in other code, as if it had reached its stub.
 void pass_stub(PyThreadState* thread, Frame* frame);

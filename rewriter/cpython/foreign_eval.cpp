@@ -56,12 +56,12 @@ void set_evaluation(PyInterpreterState* interpreter, _PyFrameEvalFunction functi
     interpreter->eval_frame = is_default ? nullptr : function;
     if (interpreter == g_interpreter) {
       g_foreign = nullptr;
-      are_frames_of_others = 0;
+      has_foreign_evaluation = 0;
     }
     return;
   }
   g_foreign = function;
-  are_frames_of_others = 1;
+  has_foreign_evaluation = 1;
   interpreter->eval_frame = evaluate_foreign;
 }
 
@@ -109,11 +109,13 @@ PyObject* internal_filename() {
   return once(name, [] { return PyUnicode_InternFromString("<tagalong>"); });
 }
 
-int are_frames_of_others = 0;
+int has_foreign_evaluation = 0;
 
-void set_evaluation_aside(PyThreadState* thread) { g_aside = std::exchange(thread->interp->eval_frame, nullptr); }
+void suspend_evaluation_function(PyThreadState* thread) {
+  g_aside = std::exchange(thread->interp->eval_frame, nullptr);
+}
 
-void bring_evaluation_back(PyThreadState* thread) {
+void restore_evaluation_function(PyThreadState* thread) {
   if (g_aside != nullptr) {
     thread->interp->eval_frame = std::exchange(g_aside, nullptr);
   }

@@ -17,14 +17,14 @@ namespace tagalong::cpython {
 void watch_evaluation_functions(_PyFrameEvalFunction own);
 
 // Not 0 while another tool's function is installed, if installations are watched.
-extern int are_frames_of_others;
+extern int has_foreign_evaluation;
 // Whether another tool watches the thread or evaluates its frames: then the original instructions run.
-inline bool is_left_to_others(PyThreadState* thread) { return is_watched(thread) || are_frames_of_others != 0; }
+inline bool must_run_eagerly(PyThreadState* thread) { return is_watched(thread) || has_foreign_evaluation != 0; }
 
 // During a redirect no evaluation function may be installed, because the interpreter would not inline the call. The two
 // functions are called in turn, and nothing can be installed between the two calls.
-void set_evaluation_aside(PyThreadState* thread);
-void bring_evaluation_back(PyThreadState* thread);
+void suspend_evaluation_function(PyThreadState* thread);
+void restore_evaluation_function(PyThreadState* thread);
 
 // The co_filename of code that only tagalong runs; no evaluation function sees such frames. Null with an exception set.
 PyObject* internal_filename();

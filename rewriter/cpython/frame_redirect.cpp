@@ -57,7 +57,7 @@ void hide_from_watchers(PyThreadState* thread, Frame* frame) {
 
 PyObject* redirector_call(PyObject* self) {
   PyThreadState* thread = thread_state();
-  bring_evaluation_back(thread);
+  restore_evaluation_function(thread);
   restore_hook(thread);
   // The current frame is the redirect function's own; the frame to change is its caller.
   Frame* own = current_frame(thread);
@@ -151,7 +151,7 @@ Ref make_redirect_function(const char* name, RedirectFunction redirect_frame, bo
 void expect_redirect(PyThreadState* thread) {
   suspend_hook(thread);
   if (foreign_hook(thread)) [[unlikely]] {
-    set_evaluation_aside(thread);
+    suspend_evaluation_function(thread);
   }
 }
 

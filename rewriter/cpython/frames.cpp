@@ -71,7 +71,7 @@ void release(PyThreadState* thread, PyObject** base) {
 }
 
 // A traceback or a caller of sys._getframe() owns the frame object: the frame's content moves into it.
-void hand_over(PyThreadState* thread, PyFrameObject* object, Frame* frame) {
+void move_to_frame_object(PyThreadState* thread, PyFrameObject* object, Frame* frame) {
   const auto size = static_cast<std::size_t>(reinterpret_cast<char*>(&frame->localsplus[frame->stacktop]) -
                                              reinterpret_cast<char*>(frame));
   auto* copy = reinterpret_cast<Frame*>(object->_f_frame_data);
@@ -172,7 +172,7 @@ void clear_frame(PyThreadState* thread, Frame* frame) {
   if (object != nullptr) {
     frame->frame_obj = nullptr;
     if (Py_REFCNT(object) > 1) {
-      hand_over(thread, object, frame);
+      move_to_frame_object(thread, object, frame);
       Py_DECREF(object);
       return;
     }

@@ -6,18 +6,18 @@ namespace tagalong::cpython {
 namespace {
 
 // NOLINTBEGIN(cppcoreguidelines-avoid-non-const-global-variables): under the GIL
-Belongings g_belongings = {};
+OwnedObjects g_owned_objects = {};
 traverseproc g_inherited_traverse = nullptr;
 inquiry g_inherited_clear = nullptr;
 // NOLINTEND(cppcoreguidelines-avoid-non-const-global-variables)
 
 int traverse(PyObject* self, visitproc visit, void* argument) {
   const int result = g_inherited_traverse(self, visit, argument);
-  return result != 0 ? result : g_belongings.visit(reinterpret_cast<PyFunctionObject*>(self), visit, argument);
+  return result != 0 ? result : g_owned_objects.visit(reinterpret_cast<PyFunctionObject*>(self), visit, argument);
 }
 
 int clear(PyObject* self) {
-  g_belongings.clear(reinterpret_cast<PyFunctionObject*>(self));
+  g_owned_objects.clear(reinterpret_cast<PyFunctionObject*>(self));
   return g_inherited_clear(self);
 }
 
@@ -30,9 +30,9 @@ CodeRef install_code(PyFunctionObject* function, PyCodeObject* code) {
       reinterpret_cast<PyCodeObject*>(std::exchange(function->func_code, reinterpret_cast<PyObject*>(code))));
 }
 
-void share_belongings(const Belongings& belongings) {
+void register_owned_objects(const OwnedObjects& objects) {
   if (g_inherited_traverse == nullptr) {
-    g_belongings = belongings;
+    g_owned_objects = objects;
     g_inherited_traverse = std::exchange(PyFunction_Type.tp_traverse, traverse);
     g_inherited_clear = std::exchange(PyFunction_Type.tp_clear, clear);
   }

@@ -14,12 +14,12 @@ namespace tagalong::cpython {
 
 // Objects that belong to functions, each with exactly one reference, held by an object that the collector does not
 // know. The collector visits them as if the function owned them; they are released when the function is garbage.
-struct Belongings {
+struct OwnedObjects {
   int (*visit)(PyFunctionObject* function, visitproc visit, void* argument);
   void (*clear)(PyFunctionObject* function);
 };
 // Registers the callbacks, for all functions; later calls are ignored.
-void share_belongings(const Belongings& belongings);
+void register_owned_objects(const OwnedObjects& objects);
 
 // The frame of a call that has not begun continues with another function, which the frame owns from now on.
 void set_function(Frame* frame, PyFunctionObject* function);

@@ -7,6 +7,7 @@
 #include <optional>
 #include <utility>
 
+#include "recorder/deferred/printer.h"
 #include "replay/arrays/forming/printer.h"
 #include "replay/executor/printer.h"
 #include "replay/ir/stages.h"
@@ -36,6 +37,8 @@ class PlanLog final : public replay::PlanListener {
   }
 };
 PlanLog g_plan_log;
+
+void log_recorded_group(const std::string& text) { log(Topic::kKernels, text); }
 
 void log_code(const replay::native::PlacedCode& code) { log(Topic::kCode, replay::native::print_code(code)); }
 
@@ -153,6 +156,7 @@ void set_log(const std::vector<std::string>& topics) {
     }
   }
   replay::plan_listener = is_logged(Topic::kKernels) ? &g_plan_log : nullptr;
+  recorder::recorded_group_listener = is_logged(Topic::kKernels) ? log_recorded_group : nullptr;
   replay::native::code_listener = is_logged(Topic::kCode) ? log_code : nullptr;
 }
 

@@ -259,8 +259,8 @@ py::list left_out_texts() {
   return result;
 }
 
-// Texts of the executors of a function or of a recording, by stage.
-py::dict texts(const py::object& source, bool disassembles) {
+// The dumps of the executors of a function or of a recording.
+py::dict dumps(const py::object& source, bool disassembles) {
   std::vector<const replay::Executor*> executors;
   if (const py::extract<const Recording&> recording(source); recording.check()) {
     executors.push_back(recording().executor());
@@ -281,15 +281,15 @@ py::dict texts(const py::object& source, bool disassembles) {
   };
   std::erase(executors, nullptr);
   for (const replay::Executor* executor : executors) {
-    const runtime::StageTexts stages = runtime::stage_texts(*executor, disassembles);
-    add(graph, stages.graph);
-    add(steps, stages.steps);
-    add(loops, stages.loop);
-    add(kernels, stages.kernels);
-    for (const std::string& guard : stages.guards) {
+    const runtime::Dumps of_executor = runtime::dumps_of(*executor, disassembles);
+    add(graph, of_executor.graph);
+    add(steps, of_executor.steps);
+    add(loops, of_executor.loop);
+    add(kernels, of_executor.kernels);
+    for (const std::string& guard : of_executor.guards) {
       add(guards, guard);
     }
-    for (const std::string& piece : stages.code) {
+    for (const std::string& piece : of_executor.code) {
       add(code, piece);
     }
   }
@@ -534,7 +534,7 @@ void export_engine() {
   py::def("left_out", left_out);
   py::def("left_out_texts", left_out_texts);
   py::def("executors_of", executors_of);
-  py::def("_texts", texts, (py::arg("source"), py::arg("disassembles") = true));
+  py::def("_dumps", dumps, (py::arg("source"), py::arg("disassembles") = true));
   py::def("fail_at", fail_at);
 }
 

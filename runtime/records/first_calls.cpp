@@ -20,15 +20,15 @@
 namespace tagalong::runtime {
 namespace {
 
-using cpython::MadeIn;
+using cpython::DefiningCode;
 
 constexpr int kSpareRecursion = 2;  // for the redirect function
 
 // The compiler limits nesting; code made by hand may be nested deeper than the C stack allows.
 constexpr int kMaxNesting = 100;
 
-PyCodeObject* maker_of(const MadeIn& made_in) {
-  PyObject* maker = made_in.maker ? PyWeakref_GET_OBJECT(made_in.maker.get()) : Py_None;
+PyCodeObject* maker_of(const DefiningCode& defining_code) {
+  PyObject* maker = defining_code.maker ? PyWeakref_GET_OBJECT(defining_code.maker.get()) : Py_None;
   return maker == Py_None ? nullptr : reinterpret_cast<PyCodeObject*>(maker);
 }
 
@@ -106,12 +106,12 @@ void exchange(PyCodeObject* maker, int spare, PyCodeObject* original, const Code
 // From now on the maker makes functions of the replay code and keeps it alive. The maker is replay code itself, or the
 // original if that was retired.
 void exchange_in_maker(PyCodeObject* original, const CodeRef& replay) {
-  const MadeIn made_in = cpython::made_in(original);
-  PyCodeObject* maker = maker_of(made_in);
+  const DefiningCode defining_code = cpython::defining_code(original);
+  PyCodeObject* maker = maker_of(defining_code);
   if (maker == nullptr) {
     return;
   }
-  exchange(maker, made_in.spare, original, replay);
+  exchange(maker, defining_code.spare, original, replay);
   PyCodeObject* as_written = cpython::original_of(maker);
   PyObject* its_anchor = as_written == maker ? nullptr : anchor_of(as_written);
   if (its_anchor != nullptr && record_of(its_anchor)->retirement.is_retired()) {
@@ -136,10 +136,10 @@ CodeRef first_replay_code(PyCodeObject* original) {
 bool is_only_function(PyCodeObject* original) {
   constexpr Py_ssize_t kFunctionAndFrame = 2;
   constexpr Py_ssize_t kInDerived = 3;  // from the original's constants, the derived code's, and the decoded ones
-  const MadeIn made_in = cpython::made_in(original);
+  const DefiningCode defining_code = cpython::defining_code(original);
   Py_ssize_t known = kFunctionAndFrame;
-  if (maker_of(made_in) != nullptr) {
-    known += made_in.spare >= 0 ? kInDerived : 1;
+  if (maker_of(defining_code) != nullptr) {
+    known += defining_code.spare >= 0 ? kInDerived : 1;
   }
   return Py_REFCNT(original) <= known;
 }

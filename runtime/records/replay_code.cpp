@@ -137,7 +137,7 @@ void note_armed(const CodeRef& made, const std::vector<std::pair<std::size_t, st
   }
   for (const auto& [used, spare] : armed) {
     auto* code = reinterpret_cast<PyCodeObject*>(PyTuple_GET_ITEM(made->co_consts, static_cast<Py_ssize_t>(used)));
-    cpython::set_made_in(code, {maker, static_cast<int>(spare)});
+    cpython::set_defining_code(code, {maker, static_cast<int>(spare)});
   }
 }
 

@@ -111,17 +111,17 @@ std::vector<std::string> fusion_texts(const replay::Executor& executor) {
   return texts;
 }
 
-StageTexts stage_texts(const replay::Executor& executor, bool disassembles) {
-  StageTexts texts{.graph = replay::print(executor.graph()),
-                   .guards = guard_texts(executor),
-                   .steps = replay::print_steps(executor.lowered()),
-                   .loop = replay::print_loop(executor.lowered()),
-                   .kernels = replay::print_kernels(executor),
-                   .code = {}};
+Dumps dumps_of(const replay::Executor& executor, bool disassembles) {
+  Dumps dumps{.graph = replay::print(executor.graph()),
+              .guards = guard_texts(executor),
+              .steps = replay::print_steps(executor.lowered()),
+              .loop = replay::print_loop(executor.lowered()),
+              .kernels = replay::print_kernels(executor),
+              .code = {}};
   for (const replay::native::PlacedCode& code : replay::placed_code(executor)) {
-    texts.code.push_back(disassembles ? replay::native::print_code(code) : replay::native::dump_code(code));
+    dumps.code.push_back(disassembles ? replay::native::print_code(code) : replay::native::dump_code(code));
   }
-  return texts;
+  return dumps;
 }
 
 void log_recorded(const replay::Executor& executor, const std::string& function, recorder::Stop stop) {

@@ -15,8 +15,8 @@ std::vector<std::string> failure_texts(const replay::Executor& executor);  // mi
 std::vector<std::string> fusion_texts(
     const replay::Executor& executor);  // fusion groups, and why operations are in none
 
-// What an executor is made of, as text, by stage: graph, guards, steps, loops, kernels, code.
-struct StageTexts {
+// What an executor is made of, as text.
+struct Dumps {
   std::string graph;
   std::vector<std::string> guards;
   std::string steps;
@@ -25,7 +25,7 @@ struct StageTexts {
   std::vector<std::string> code;  // that runs have needed until now
 };
 // `disassembles`: with a disassembly of each piece of code, if a disassembler is installed; each starts a process.
-StageTexts stage_texts(const replay::Executor& executor, bool disassembles);
+Dumps dumps_of(const replay::Executor& executor, bool disassembles);
 // Logs a new executor of a function: the topics `record`, `graph`, `guards`, and log_lowered().
 void log_recorded(const replay::Executor& executor, const std::string& function, recorder::Stop stop);
 // Logs an executor's steps and loops, if these topics are on.

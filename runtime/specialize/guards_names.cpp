@@ -236,8 +236,8 @@ struct Builtins : NamesState {
     PyObject* first = first_builtins();
     for (Py_ssize_t index = 0; first != nullptr && index < PyTuple_GET_SIZE(names.get()); ++index) {
       PyObject* name = PyTuple_GET_ITEM(names.get(), index);
-      PyObject* known = cpython::find_quietly(first, name);
-      has_failed = has_failed || (known != nullptr && known != cpython::find_quietly(builtins, name));
+      PyObject* known = cpython::find_without_side_effects(first, name);
+      has_failed = has_failed || (known != nullptr && known != cpython::find_without_side_effects(builtins, name));
     }
     if (has_failed) {
       watched.distrust();

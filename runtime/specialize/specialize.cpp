@@ -20,9 +20,9 @@
 namespace tagalong::runtime {
 namespace {
 
-// --- references that functions own through their code (cpython::Belongings)
+// --- references that functions own through their code (cpython::OwnedObjects)
 
-int visit_belongings(PyFunctionObject* function, visitproc visit, void* arg) {
+int visit_owned_objects(PyFunctionObject* function, visitproc visit, void* arg) {
   PyObject* dispatcher = dispatcher_of(function);
   if (dispatcher == nullptr) {
     return 0;
@@ -37,7 +37,7 @@ int visit_belongings(PyFunctionObject* function, visitproc visit, void* arg) {
   return 0;
 }
 
-void clear_belongings(PyFunctionObject* function) {
+void clear_owned_objects(PyFunctionObject* function) {
   if (PyObject* dispatcher = dispatcher_of(function)) {
     const Ref keep = Ref::create(dispatcher);
     const auto cleared = std::exchange(dispatch_of(dispatcher).specializations, {});
@@ -169,7 +169,7 @@ Specialized specialize(PyFunctionObject* function, PyObject* code, PyObject* gua
   if (PyObject* installed = dispatcher_of(function)) {
     require_undisturbed(installed);
   }
-  cpython::share_belongings({visit_belongings, clear_belongings});
+  cpython::register_owned_objects({visit_owned_objects, clear_owned_objects});
   Ref dispatcher = Ref::create(dispatcher_of(function));
   if (!dispatcher) {
     dispatcher = make_dispatcher();

@@ -1,7 +1,7 @@
 """Random programs with numbers, attributes and items between their array operations, as in ordinary programs.
 
-Most of them only read, so that they may be part of a fusion group. Some run code of the program, raise, or read elements
-that an operation of the group has written.
+Most of them only read, so that they may be part of a fusion group. Some run code of the program, raise, or read
+elements that an operation of the group has written.
 """
 
 from __future__ import annotations

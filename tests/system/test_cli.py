@@ -136,9 +136,9 @@ def test_dis_with_a_call(run_python: RunPython, program: str) -> None:
     ]
 
 
-def test_dis_with_stages(run_python: RunPython, program: str) -> None:
+def test_dis_with_dumps(run_python: RunPython, program: str) -> None:
     done = run_python(
-        "-m", "tagalong", "dis", "--call", "21", "--stages", "kernels, steps", f"{program}:double"
+        "-m", "tagalong", "dis", "--call", "21", "--dump", "kernels, steps", f"{program}:double"
     )
     assert done.returncode == 0, done.stderr
     titles = ["original code", "recording code", "replay code", "graph", "guards", "steps", "kernels"]
@@ -147,6 +147,13 @@ def test_dis_with_stages(run_python: RunPython, program: str) -> None:
     ]
     assert "steps of double: " in done.stdout and "int_binary[*]" in done.stdout
     assert done.stdout.endswith("---- kernels\nnone\n\n")
+
+
+def test_the_flag_for_dumps_has_an_older_name(run_python: RunPython, program: str) -> None:
+    done = run_python("-m", "tagalong", "dis", "--call", "21", "--stages", "steps", f"{program}:double")
+    assert done.returncode == 0, done.stderr
+    assert "---- steps\n" in done.stdout
+    assert done.stderr == "tagalong: --stages is called --dump now; the old name goes with the next release\n"
 
 
 LOOP = """
@@ -158,9 +165,9 @@ def total(count):
 """
 
 
-def test_dis_with_all_stages(run_python: RunPython, tmp_path: Path) -> None:
+def test_dis_with_all_dumps(run_python: RunPython, tmp_path: Path) -> None:
     (tmp_path / "loop.py").write_text(LOOP)
-    done = run_python("-m", "tagalong", "dis", "--call", "30", "--stages=all", "loop.py:total")
+    done = run_python("-m", "tagalong", "dis", "--call", "30", "--dump=all", "loop.py:total")
     assert done.returncode == 0, done.stderr
     assert "loop of total: " in done.stdout and "add_int" in done.stdout
     assert re.search(
@@ -170,7 +177,7 @@ def test_dis_with_all_stages(run_python: RunPython, tmp_path: Path) -> None:
 
 def test_the_code_is_disassembled_only_where_that_can_be(run_python: RunPython, tmp_path: Path) -> None:
     (tmp_path / "loop.py").write_text(LOOP)
-    words = ("-m", "tagalong", "dis", "--call", "30", "--stages=code", "loop.py:total")
+    words = ("-m", "tagalong", "dis", "--call", "30", "--dump=code", "loop.py:total")
     with_tools = run_python(*words)
     assert ("push   rbx" in with_tools.stdout) == (shutil.which("objdump") is not None)
     for variables in ({"PATH": ""}, {"TMPDIR": str(tmp_path / "missing")}, {"TMPDIR": "it's"}):
@@ -179,7 +186,7 @@ def test_the_code_is_disassembled_only_where_that_can_be(run_python: RunPython, 
         assert "  000000 " in done.stdout and "push" not in done.stdout
 
 
-def test_log_of_stages(run_python: RunPython, tmp_path: Path) -> None:
+def test_log_of_dumps(run_python: RunPython, tmp_path: Path) -> None:
     (tmp_path / "arrays.py").write_text(ARRAYS)
     done = run_python("-m", "tagalong", "run", "--log=steps,loops,kernels", "arrays.py")
     assert (done.returncode, done.stdout) == (0, "126.0\n")
@@ -209,6 +216,38 @@ print((y - x).sum() + y[62] - 1.0)
 """
 
 
+DEFERRED = """
+import numpy as np
+
+def chain(x):
+    total = x * 2.0 + 1.0
+    return total - x
+
+def parts(x):
+    return x[:, 1:] * x[:, :-1]
+
+def warned(x):
+    return x / (x - x) * 2.0
+
+x = np.arange(1.0, 100_001.0)
+print(chain(x).sum(), parts(x.reshape(100, 1000)).shape, np.isinf(warned(x)).all())
+"""
+
+
+def test_log_of_groups_in_a_recorded_call(run_python: RunPython, tmp_path: Path) -> None:
+    (tmp_path / "deferred.py").write_text(DEFERRED)
+    done = run_python("-m", "tagalong", "run", "--log=kernels", "deferred.py")
+    assert (done.returncode, done.stdout) == (0, "5000150000.0 (100, 999) True\n")
+    texts = re.findall(r"tagalong kernels: (recording of .*\n(?:.+\n)*)", done.stderr)
+    groups = {text.partition(":")[0]: text for text in texts}
+    chain = groups["recording of chain, lines 5 to 6"]
+    assert "pass 0: 3 operations\n  v0 = external 0, float64\n" in chain
+    assert "subtract(" in chain and "output 0: result 0 of pass 0\n" in chain
+    assert "pass 0: 1 operations\n" in groups["recording of parts, line 9"]
+    divided = groups["recording of warned, line 12"]
+    assert "gives up, one by one: " in divided and "pass 0: 3 operations\n" in divided
+
+
 def test_dis_says_what_the_call_raised(run_python: RunPython, program: str) -> None:
     done = run_python("-m", "tagalong", "dis", "--call", "None", f"{program}:double")
     assert done.returncode == 0, done.stderr
@@ -224,12 +263,12 @@ def test_dis_says_what_the_call_raised(run_python: RunPython, program: str) -> N
         (["program.py:sys"], "dis: sys is not a Python function, but module"),
         (["--call", "1 +", "program.py:double"], "dis: --call '1 +': SyntaxError: "),
         (
-            ["--call", "1", "--stages", "graph", "program.py:double"],
-            "dis: --stages: 'graph' is not allowed; allowed: steps, loops, kernels, code, all",
+            ["--call", "1", "--dump", "graph", "program.py:double"],
+            "dis: --dump: 'graph' is not allowed; allowed: steps, loops, kernels, code, all",
         ),
         (
-            ["--stages", "steps", "program.py:double"],
-            "dis: --stages wants --call, the arguments of the calls",
+            ["--dump", "steps", "program.py:double"],
+            "dis: --dump wants --call, the arguments of the calls",
         ),
         (
             ["--call", "1, 2", "program.py:double"],

@@ -149,7 +149,7 @@ bool is_bound(const Step& step, PyObject* dict, PyObject* value) {
   }
   // A builtin is bound as long as no global variable hides it.
   PyObject* expected = step.version2 == 0 ? value : nullptr;
-  if (cpython::find_quietly(dict, step.object) != expected) {
+  if (cpython::find_without_side_effects(dict, step.object) != expected) {
     return false;
   }
   step.version1 = cpython::dict_version(dict);

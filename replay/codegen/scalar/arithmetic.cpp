@@ -122,7 +122,7 @@ void ArithmeticCode::divide_int(const LoopOp& op) {
   }
   registers_.keep_int(op.result, index);
   if (!bits || op.flag != 0) {
-    exits_.perform_aside(slow_path, op);
+    exits_.perform_out_of_line(slow_path, op);
   }
 }
 
@@ -147,7 +147,7 @@ void ArithmeticCode::true_divide(const LoopOp& op) {
   asm_.cvtsi2sd(xmm0, rax);
   asm_.divsd(float_register(index), xmm0);
   registers_.keep_float(op.result, index);
-  exits_.perform_aside(slow_path, op);
+  exits_.perform_out_of_line(slow_path, op);
 }
 
 void ArithmeticCode::shift_left(const LoopOp& op) {
@@ -269,7 +269,7 @@ void ArithmeticCode::binary_float64(const LoopOp& op) {
     });
   }
   registers_.keep_float(op.result, index);
-  exits_.perform_aside(slow_path, op);
+  exits_.perform_out_of_line(slow_path, op);
 }
 
 void ArithmeticCode::negate_float(const LoopOp& op) {
@@ -331,7 +331,7 @@ void ArithmeticCode::call_int(const LoopOp& op) {
     asm_.L(exact);
   }
   registers_.keep_int(op.result, index);
-  exits_.perform_aside(slow_path, op);
+  exits_.perform_out_of_line(slow_path, op);
 }
 
 }  // namespace tagalong::replay::native

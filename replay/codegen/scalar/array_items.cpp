@@ -61,7 +61,7 @@ void ArrayItemCode::array_item(const LoopOp& op) {
   Label slow_path;
   find_array_item(op, slow_path);
   boxing_.keep_item(unboxed_of_items(op.flag), op.result);
-  exits_.perform_aside(slow_path, op);
+  exits_.perform_out_of_line(slow_path, op);
 }
 
 void ArrayItemCode::array_next(const LoopOp& op) {
@@ -86,7 +86,7 @@ void ArrayItemCode::array_next(const LoopOp& op) {
   asm_.mov(rax, object(op.left));
   asm_.inc(qword[rax + layout::kIteratorIndex]);
   boxing_.keep_item(unboxed_of_items(op.flag), op.result);
-  exits_.perform_aside(slow_path, op);
+  exits_.perform_out_of_line(slow_path, op);
 }
 
 void ArrayItemCode::array_store(const LoopOp& op) {
@@ -103,7 +103,7 @@ void ArrayItemCode::array_store(const LoopOp& op) {
     registers_.load_int(rcx, op.result);
     kind == Unboxed::kNumpyInt ? asm_.mov(qword[rdx], rcx) : asm_.mov(byte[rdx], cl);
   }
-  exits_.perform_aside(slow_path, op);
+  exits_.perform_out_of_line(slow_path, op);
 }
 
 }  // namespace tagalong::replay::native

@@ -5,7 +5,7 @@
 namespace tagalong::replay::native {
 namespace {
 
-using Way = KnownAttributes::Way;
+using Entry = KnownAttributes::Entry;
 
 // The offset of a member of the step from its `key`.
 template <typename Member>
@@ -36,29 +36,29 @@ void AttributeCode::global(const LoopOp& op) {
   asm_.L(found);
   asm_.mov(rax, qword[rcx + from_key(step, step.cached)]);
   boxing_.keep_result(op, slow_path);
-  exits_.perform_aside(slow_path, op);
+  exits_.perform_out_of_line(slow_path, op);
 }
 
 void AttributeCode::check_cached(const Step& step, cpython::Attribute::Kind kind, Label& slow_path) {
   if (step.attributes == nullptr) {
     step.attributes = std::make_unique<KnownAttributes>();
   }
-  const auto& ways = step.attributes->ways;
+  const auto& entries = step.attributes->entries;
   Label found;
-  asm_.mov(rcx, reinterpret_cast<std::size_t>(ways.data()));
+  asm_.mov(rcx, reinterpret_cast<std::size_t>(entries.data()));
   asm_.mov(rdx, qword[rax + layout::kType]);
   asm_.mov(edx, dword[rdx + layout::kTypeVersion]);
   asm_.test(rdx, rdx);
   asm_.jz(slow_path);
-  for (std::size_t number = 0; number + 1 < ways.size(); ++number) {
-    asm_.cmp(edx, dword[rcx + offsetof(Way, version)]);
+  for (std::size_t number = 0; number + 1 < entries.size(); ++number) {
+    asm_.cmp(edx, dword[rcx + offsetof(Entry, version)]);
     asm_.je(found);
-    asm_.add(rcx, sizeof(Way));
+    asm_.add(rcx, sizeof(Entry));
   }
-  asm_.cmp(edx, dword[rcx + offsetof(Way, version)]);
+  asm_.cmp(edx, dword[rcx + offsetof(Entry, version)]);
   asm_.jne(slow_path);
   asm_.L(found);
-  asm_.cmp(byte[rcx + offsetof(Way, attribute.kind)], static_cast<int>(kind));
+  asm_.cmp(byte[rcx + offsetof(Entry, attribute.kind)], static_cast<int>(kind));
   asm_.jne(slow_path);
   asm_.mov(rdx, qword[rax + layout::kType]);
 }
@@ -71,13 +71,13 @@ void AttributeCode::attribute(const LoopOp& op) {
   asm_.mov(rdx, qword[rax + layout::kValuesBefore]);
   asm_.test(rdx, rdx);
   asm_.jz(slow_path);
-  asm_.movsxd(rcx, dword[rcx + offsetof(Way, attribute.index)]);
+  asm_.movsxd(rcx, dword[rcx + offsetof(Entry, attribute.index)]);
   asm_.mov(rax, qword[rdx + rcx * kNumberSize]);
   asm_.test(rax, rax);
   asm_.jz(slow_path);
   asm_.share(rax);
   asm_.mov(object(op.result), rax);
-  exits_.perform_aside(slow_path, op);
+  exits_.perform_out_of_line(slow_path, op);
 }
 
 void AttributeCode::method(const LoopOp& op) {
@@ -86,7 +86,7 @@ void AttributeCode::method(const LoopOp& op) {
   Label visible;
   asm_.mov(rax, object(op.left));
   check_cached(step, cpython::Attribute::Kind::kOfType, slow_path);
-  asm_.cmp(byte[rcx + offsetof(Way, attribute.is_method)], 0);
+  asm_.cmp(byte[rcx + offsetof(Entry, attribute.is_method)], 0);
   asm_.je(slow_path);
   asm_.test(dword[rdx + layout::kTypeFlags], Py_TPFLAGS_MANAGED_DICT);
   asm_.jz(visible);
@@ -94,15 +94,15 @@ void AttributeCode::method(const LoopOp& op) {
   asm_.je(slow_path);
   asm_.mov(rdx, qword[rdx + layout::kSharedKeys]);
   asm_.mov(rdx, qword[rdx + cpython::kSharedKeyCount]);
-  asm_.cmp(edx, dword[rcx + offsetof(Way, attribute.index)]);
+  asm_.cmp(edx, dword[rcx + offsetof(Entry, attribute.index)]);
   asm_.jne(slow_path);
   asm_.L(visible);
-  asm_.mov(rcx, qword[rcx + offsetof(Way, attribute.object)]);
+  asm_.mov(rcx, qword[rcx + offsetof(Entry, attribute.object)]);
   asm_.share(rcx);
   asm_.mov(object(op.result), rcx);
   asm_.share(rax);
   asm_.mov(object(op.right), rax);
-  exits_.perform_aside(slow_path, op);
+  exits_.perform_out_of_line(slow_path, op);
 }
 
 bool AttributeCode::is_stored(const Step& step) const {
@@ -132,7 +132,7 @@ void AttributeCode::store_attribute(const LoopOp& op) {
   asm_.mov(rdx, qword[rax + layout::kValuesBefore]);
   asm_.test(rdx, rdx);
   asm_.jz(slow_path);
-  asm_.movsxd(rcx, dword[rcx + offsetof(Way, attribute.index)]);
+  asm_.movsxd(rcx, dword[rcx + offsetof(Entry, attribute.index)]);
   asm_.lea(rdx, ptr[rdx + rcx * kNumberSize]);
   asm_.mov(rax, qword[rdx]);
   asm_.test(rax, rax);
@@ -157,7 +157,7 @@ void AttributeCode::store_attribute(const LoopOp& op) {
     asm_.mov(object(place), 0);
     asm_.dec(qword[rax + layout::kCount]);
   }
-  exits_.perform_aside(slow_path, op);
+  exits_.perform_out_of_line(slow_path, op);
 }
 
 }  // namespace tagalong::replay::native

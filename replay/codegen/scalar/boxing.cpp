@@ -146,7 +146,7 @@ void BoxingCode::unbox(const LoopOp& op) {
       break;
     case LoopCode::kUnboxInt:
       keep_int_of(op, op.left, large);
-      exits_.perform_aside(large, op);
+      exits_.perform_out_of_line(large, op);
       break;
     case LoopCode::kUnboxNumpyInt:
     case LoopCode::kUnboxNumpyFloat:

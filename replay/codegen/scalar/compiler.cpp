@@ -201,8 +201,8 @@ void Compiler::emit(const LoopOp& op) {
     case kCheckBound:
     case kCheckUnbound:
       return guards_.check_bound(op);
-    case kCheckQuiet:
-      return guards_.check_quiet(op);
+    case kCheckRelocatable:
+      return guards_.check_relocatable(op);
     case kStep:
       return emit_step(op);
     case kSyncUnboxed:

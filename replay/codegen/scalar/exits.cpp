@@ -115,7 +115,7 @@ void Exits::perform(const LoopOp& op) {
   }
 }
 
-void Exits::perform_aside(const Label& start, const LoopOp& op) {
+void Exits::perform_out_of_line(const Label& start, const LoopOp& op) {
   Label back;
   asm_.L(back);
   aside(start, back, [this, &op] { call_interpreter(op); });

@@ -2,7 +2,7 @@
 // loop interpreter. It also owns the labels of the operations, and the code's first and last instructions.
 //
 //   asm_.jnz(exits_.bail());                 // the loop interpreter continues with the current operation
-//   exits_.perform_aside(slow_path, op);     // the loop interpreter performs it, and the code continues here
+//   exits_.perform_out_of_line(slow_path, op);     // the loop interpreter performs it, and the code continues here
 #pragma once
 
 #ifdef __x86_64__
@@ -56,7 +56,7 @@ class Exits {
   // The loop interpreter performs the whole operation.
   void perform(const LoopOp& op);
   // A cold path from `start` that lets the loop interpreter perform the operation and continues here.
-  void perform_aside(const Label& start, const LoopOp& op);
+  void perform_out_of_line(const Label& start, const LoopOp& op);
 
  private:
   void find_targets();

@@ -33,7 +33,7 @@ void GuardCode::step(const LoopOp& op) {
     asm_.dec(qword[rax + layout::kCount]);
     asm_.L(nothing);
   }
-  exits_.perform_aside(slow_path, op);
+  exits_.perform_out_of_line(slow_path, op);
 }
 
 void GuardCode::match_function(std::int32_t place, PyObject* const& code, Label& slow_path) {
@@ -61,17 +61,17 @@ void GuardCode::match_function(std::int32_t place, PyObject* const& code, Label&
   asm_.L(matches);
 }
 
-void GuardCode::check_quiet(const LoopOp& op) {
+void GuardCode::check_relocatable(const LoopOp& op) {
   const Step& guard = source_.steps[op.step];
   const Step& relocation = source_.steps[static_cast<std::size_t>(guard.relocation)];
-  Label quiet;
+  Label relocatable;
   asm_.mov(rax, qword[r15 + offsetof(Frame, runs_user_code)]);
   asm_.mov(eax, dword[rax]);
   asm_.cmp(eax, relocation.since);
-  asm_.jl(quiet);
+  asm_.jl(relocatable);
   asm_.cmp(eax, relocation.guard);
   asm_.jle(exits_.bail());
-  asm_.L(quiet);
+  asm_.L(relocatable);
   asm_.mov(rax, qword[r15 + offsetof(Frame, depth)]);
   asm_.cmp(dword[rax], 1);
   asm_.jne(exits_.bail());

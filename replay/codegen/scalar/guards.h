@@ -14,7 +14,7 @@ class GuardCode : private CodePart {
   void guard_null(const LoopOp& op);
   // Leaves where a loop register is unbound (kCheckBound) or bound (kCheckUnbound).
   void check_bound(const LoopOp& op);
-  void check_quiet(const LoopOp& op);
+  void check_relocatable(const LoopOp& op);
   // A step that has no loop operation of its own.
   void step(const LoopOp& op);
 

@@ -62,7 +62,7 @@ void ReferenceCode::release_rest(const LoopOp& op) {
     asm_.L(next);
   }
   if (!rest->empty()) {
-    exits_.perform_aside(slow_path, op);
+    exits_.perform_out_of_line(slow_path, op);
   }
 }
 
@@ -77,7 +77,7 @@ void ReferenceCode::clear_shown(const LoopOp& op) {
   asm_.mov(object(op.left), 0);
   asm_.dec(qword[rax + layout::kCount]);
   asm_.L(nothing);
-  exits_.perform_aside(last, op);
+  exits_.perform_out_of_line(last, op);
 }
 
 void ReferenceCode::copy_number(const LoopOp& op) {
@@ -147,7 +147,7 @@ void ReferenceCode::sync(const LoopOp& op) {
   asm_.mov(rax, ptr[r15 + offsetof(Frame, root_synced)]);
   asm_.mov(dword[rax], -1);
   asm_.L(same);
-  exits_.perform_aside(slow_path, op);
+  exits_.perform_out_of_line(slow_path, op);
 }
 
 }  // namespace tagalong::replay::native

@@ -64,7 +64,7 @@ void SequenceCode::for_iter(const LoopOp& op) {
   references_.take_from_next(op, taken);
   asm_.share(rax);
   asm_.L(taken);
-  exits_.perform_aside(slow_path, op);
+  exits_.perform_out_of_line(slow_path, op);
 }
 
 void SequenceCode::next_index(Label& slow_path) {
@@ -107,7 +107,7 @@ void SequenceCode::item(const LoopOp& op) {
   find_item(op, slow_path, static_cast<Container>(op.flag));
   asm_.mov(rax, qword[rdx]);
   boxing_.keep_result(op, slow_path);
-  exits_.perform_aside(slow_path, op);
+  exits_.perform_out_of_line(slow_path, op);
 }
 
 void SequenceCode::store_item(const LoopOp& op) {
@@ -117,7 +117,7 @@ void SequenceCode::store_item(const LoopOp& op) {
   asm_.mov(rax, qword[rdx]);
   if ((op.flag & kStoresNumber) != 0) {
     store_number(op, slow_path);
-    exits_.perform_aside(slow_path, op);
+    exits_.perform_out_of_line(slow_path, op);
     return;
   }
   Label same;
@@ -135,7 +135,7 @@ void SequenceCode::store_item(const LoopOp& op) {
   asm_.mov(qword[rdx], rcx);
   references_.release();
   asm_.L(same);
-  exits_.perform_aside(slow_path, op);
+  exits_.perform_out_of_line(slow_path, op);
 }
 
 void SequenceCode::store_number(const LoopOp& op, Label& slow_path) {
@@ -167,7 +167,7 @@ void SequenceCode::append(const LoopOp& op) {
   asm_.inc(qword[rax + layout::kSize]);
   asm_.mov(rax, qword[rax + layout::kListItems]);
   asm_.mov(qword[rax + rcx * kNumberSize], rdx);
-  exits_.perform_aside(full, op);
+  exits_.perform_out_of_line(full, op);
 }
 
 void SequenceCode::length(const LoopOp& op) {
@@ -185,7 +185,7 @@ void SequenceCode::length(const LoopOp& op) {
     asm_.mov(target, qword[rax + layout::kSize]);
   });
   if (op.flag == 0) {
-    exits_.perform_aside(slow_path, op);
+    exits_.perform_out_of_line(slow_path, op);
   }
 }
 

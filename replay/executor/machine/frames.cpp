@@ -83,7 +83,7 @@ bool materialise(RunState& state, const LoweredSnapshot& snapshot, bool with_loc
 }
 
 void sync_for_finaliser(RunState& state, SnapshotId id, PyObject* dying) {
-  if (dies_quietly(dying) || PyErr_Occurred() != nullptr) {
+  if (dies_without_user_code(dying) || PyErr_Occurred() != nullptr) {
     return;
   }
   if (!materialise(state, state.snapshot(id), true)) {

@@ -78,15 +78,15 @@ array::FusionReason check_group(const RunState& state, const PlannedGroup& group
     }
   }
   const auto most = static_cast<Py_ssize_t>(group.dropped.size() + group.locals.size());
-  const auto is_quiet = [&](PyObject* object) { return drops_quietly(object, most); };
+  const auto has_no_user_code = [&](PyObject* object) { return drops_without_user_code(object, most); };
   for (const std::int32_t place : group.dropped) {
-    if (!is_quiet(state.registers[place])) {
+    if (!has_no_user_code(state.registers[place])) {
       return Reason::kDeath;
     }
   }
   for (const PlannedGroup::Local& local : group.locals) {
     const int level = real_level(state, local.frame);
-    if (level >= 0 && !is_quiet(cpython::locals_of(state.run.frames[level])[local.slot])) {
+    if (level >= 0 && !has_no_user_code(cpython::locals_of(state.run.frames[level])[local.slot])) {
       return Reason::kDeath;
     }
   }

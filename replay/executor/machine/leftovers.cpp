@@ -59,7 +59,7 @@ void drop_leftovers(RunState& state, const Step& step) {
   bool is_shown = false;
   for (const std::int32_t place : *step.rest) {
     PyObject* object = state.registers[place];
-    if (object == nullptr || cpython::is_used_up(object) || dies_quietly(object)) {
+    if (object == nullptr || cpython::is_used_up(object) || dies_without_user_code(object)) {
       continue;
     }
     if (!is_shown && Py_REFCNT(object) == 1) {

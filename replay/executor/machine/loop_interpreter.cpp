@@ -30,6 +30,22 @@ std::conditional_t<once, native::Did, Outcome> LoopInterpreter::ended(Outcome ou
   }
 }
 
+inline StepResult LoopInterpreter::poll(const LoopOp* op) {
+  if (state_.requested && !poll_requests(state_, state_.program.steps[static_cast<std::size_t>(op->step)]))
+      [[unlikely]] {
+    return StepResult::kRaised;
+  }
+  if (cpython::must_run_eagerly(state_.run.thread)) [[unlikely]] {
+    return StepResult::kSideExit;
+  }
+  if (--state_.executor.arrivals_of(op->left).left <= 0 && stops_at(op->left)) [[unlikely]] {
+    return StepResult::kSideExit;
+  }
+  begin_iteration();
+  state_.run.gain += op->result;
+  return StepResult::kNext;
+}
+
 // `once`: only this operation, for native code, which iterates on its own.
 template <bool once>
 std::conditional_t<once, native::Did, Outcome> LoopInterpreter::execute(const LoopOp* op) {
@@ -112,7 +128,7 @@ std::conditional_t<once, native::Did, Outcome> LoopInterpreter::execute(const Lo
         break;
       }
       case LoopCode::kLeaveIfWatched:
-        if (cpython::is_left_to_others(state.run.thread)) [[unlikely]] {
+        if (cpython::must_run_eagerly(state.run.thread)) [[unlikely]] {
           return end(steps[op->step], StepResult::kSideExit);
         }
         break;
@@ -445,30 +461,14 @@ std::conditional_t<once, native::Did, Outcome> LoopInterpreter::execute(const Lo
         break;
       }
       case LoopCode::kPoll:
-        if (state.requested && !poll_requests(state, steps[op->step])) [[unlikely]] {
-          return end(steps[op->step], StepResult::kRaised);
+        if (const StepResult result = poll(op); result != StepResult::kNext) [[unlikely]] {
+          return end(steps[op->step], result);
         }
-        if (cpython::is_left_to_others(state.run.thread)) [[unlikely]] {
-          return end(steps[op->step], StepResult::kSideExit);
-        }
-        if (--state.executor.arrivals_of(op->left).left <= 0 && stops_at(op->left)) [[unlikely]] {
-          return end(steps[op->step], StepResult::kSideExit);
-        }
-        begin_iteration();
-        state.run.gain += op->result;
         break;
       case LoopCode::kPollAndJump:
-        if (state.requested && !poll_requests(state, steps[op->step])) [[unlikely]] {
-          return end(steps[op->step], StepResult::kRaised);
+        if (const StepResult result = poll(op); result != StepResult::kNext) [[unlikely]] {
+          return end(steps[op->step], result);
         }
-        if (cpython::is_left_to_others(state.run.thread)) [[unlikely]] {
-          return end(steps[op->step], StepResult::kSideExit);
-        }
-        if (--state.executor.arrivals_of(op->left).left <= 0 && stops_at(op->left)) [[unlikely]] {
-          return end(steps[op->step], StepResult::kSideExit);
-        }
-        begin_iteration();
-        state.run.gain += op->result;
         if constexpr (!once) {
           op = first + op->right;
           TAGALONG_BEGIN_TRACE
@@ -557,7 +557,7 @@ std::conditional_t<once, native::Did, Outcome> LoopInterpreter::execute(const Lo
         }
         break;
       case LoopCode::kCross:
-        if (state.requested || state.run.depth != 1 || cpython::is_left_to_others(state.run.thread)) [[unlikely]] {
+        if (state.requested || state.run.depth != 1 || cpython::must_run_eagerly(state.run.thread)) [[unlikely]] {
           return end(steps[op->step], StepResult::kGuardFailed);
         }
         if (--state.executor.arrivals_of(op->left).left <= 0 && stops_at(op->left)) [[unlikely]] {
@@ -567,7 +567,7 @@ std::conditional_t<once, native::Did, Outcome> LoopInterpreter::execute(const Lo
         begin_iteration();
         state.run.gain += op->result;
         break;
-      case LoopCode::kCheckQuiet:
+      case LoopCode::kCheckRelocatable:
         if (state.relocation_of(steps[op->step]) == nullptr) [[unlikely]] {
           return end(steps[op->step], StepResult::kGuardFailed);
         }

@@ -33,6 +33,8 @@ class LoopInterpreter {
   static native::Did perform_for_native(native::Frame* frame, const LoopOp* op) noexcept;
   const LoopOp* go_native(const LoopOp* op);
   bool make_native() const;
+  // The end of an iteration: polls the eval breaker and counts. kNext: the next one may begin.
+  StepResult poll(const LoopOp* op);
   bool stops_at(std::int32_t trace);
   void check_entry(std::size_t trace) const;
 

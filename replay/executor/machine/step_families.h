@@ -1,5 +1,9 @@
 // The families of steps that the step machine dispatches to, a source file each (steps_*.cpp). `operands`: the
 // registers that the step takes; those of its results follow.
+//
+// Some families switch over an enumeration of their own steps, without a default, so that a step of the family without
+// a case does not compile. The step machine switches over all ops without a default: an op that belongs to no family
+// does not compile either.
 #pragma once
 
 #include <cstdint>
@@ -8,6 +12,24 @@
 #include "rewriter/cpython/objects/dicts.h"
 
 namespace tagalong::replay {
+
+enum class CellStep : std::uint8_t {
+#define TAGALONG_CELL_STEP(name) name = static_cast<std::uint8_t>(Op::name),
+#include "replay/steps/step_families.def"
+};
+enum class ContainerStep : std::uint8_t {
+#define TAGALONG_CONTAINER_STEP(name) name = static_cast<std::uint8_t>(Op::name),
+#include "replay/steps/step_families.def"
+};
+enum class ExceptionStep : std::uint8_t {
+#define TAGALONG_EXCEPTION_STEP(name) name = static_cast<std::uint8_t>(Op::name),
+#include "replay/steps/step_families.def"
+};
+enum class ThunkStep : std::uint8_t {
+#define TAGALONG_THUNK_STEP(name) name = static_cast<std::uint8_t>(Op::name),
+#define TAGALONG_RARE_THUNK_STEP(name) name = static_cast<std::uint8_t>(Op::name),
+#include "replay/steps/step_families.def"
+};
 
 // --- numbers: Python's, and NumPy's scalars
 StepResult execute_number(RunState& state, const Step& step, PyObject* const* operands);
@@ -55,7 +77,7 @@ StepResult execute_cell_or_function(RunState& state, const Step& step, const std
 StepResult execute_call(RunState& state, const Step& step, const std::int32_t* operands);
 StepResult call_known_function(RunState& state, const Step& step, const std::int32_t* operands);
 // The next item of an iterator whose NumPy operations may reuse nameless operands (eliding_calls.h).
-PyObject* next_eliding(const RunState& state, PyObject* iterator);
+PyObject* next_with_elision(const RunState& state, PyObject* iterator);
 
 // --- containers and items
 StepResult execute_container(RunState& state, const Step& step, const std::int32_t* operands);
@@ -78,7 +100,7 @@ StepResult execute_inlined_generator(RunState& state, const Step& step, const st
 StepResult execute_generator(RunState& state, const Step& step, const std::int32_t* operands);
 StepResult execute_consumer(RunState& state, const Step& step, const std::int32_t* operands);
 
-// --- instructions that the interpreter itself executes (cpython/thunks.h)
-StepResult execute_by_thunk(RunState& state, const Step& step, const std::int32_t* operands);
+// --- instructions that the interpreter itself executes (cpython/thunks.h). `kind` is the step's own op.
+StepResult execute_by_thunk(RunState& state, const Step& step, ThunkStep kind, const std::int32_t* operands);
 
 }  // namespace tagalong::replay

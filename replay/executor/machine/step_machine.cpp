@@ -2,17 +2,19 @@
 
 #include <array>
 #include <new>
+#include <string>
 
 #include "replay/executor/machine/boxing.h"
 #include "replay/executor/machine/frames.h"
 #include "replay/executor/machine/fusion_runs.h"
 #include "replay/executor/machine/loop_interpreter.h"
-#include "replay/executor/machine/quiet_steps.h"
 #include "replay/executor/machine/run_end.h"
 #include "replay/executor/machine/step_families.h"
+#include "replay/executor/machine/steps_without_user_code.h"
 #include "replay/objects/eliding_calls.h"
 #include "replay/objects/guards.h"
 #include "replay/objects/operations.h"
+#include "rewriter/base/errors.h"
 #include "rewriter/cpython/foreign_eval.h"
 #include "rewriter/cpython/objects/instances.h"
 #include "rewriter/cpython/objects/iterators.h"
@@ -28,6 +30,10 @@ bool is_array(PyObject* operand) {
 
 // Operators that were recorded with other operands than arrays.
 bool is_general_operator(Op op) { return op == Op::binary_op || op == Op::unary_op || op == Op::compare_op; }
+
+[[noreturn, gnu::cold, gnu::noinline]] void refuse(const Step& step) {
+  fail_check(__FILE__, __LINE__, "the op has steps", std::string(info(step.op).name));
+}
 
 [[gnu::always_inline]] inline StepResult execute_guard(RunState& state, const Step& step, PyObject* value) {
   const auto pass_if = [](bool holds) { return holds ? StepResult::kNext : StepResult::kGuardFailed; };
@@ -116,7 +122,7 @@ bool is_general_operator(Op op) { return op == Op::binary_op || op == Op::unary_
     case Op::guard_not_null:
       return operand(0) != nullptr ? StepResult::kNext : StepResult::kGuardFailed;
     case Op::guard_unwatched:
-      return cpython::is_left_to_others(state.run.thread) ? StepResult::kSideExit : StepResult::kNext;
+      return cpython::must_run_eagerly(state.run.thread) ? StepResult::kSideExit : StepResult::kNext;
     case Op::guard_raised:
       return PyErr_Occurred() != nullptr ? StepResult::kNext : StepResult::kGuardFailed;
     case Op::guard_no_stop_iteration:
@@ -160,12 +166,12 @@ bool is_general_operator(Op op) { return op == Op::binary_op || op == Op::unary_
       if (state.requested && !poll_requests(state, step)) [[unlikely]] {
         return StepResult::kRaised;
       }
-      const bool is_quiet = is_quiet_iterator(state, operand(0));
-      if (!is_quiet && !sync_frames(state, step)) {
+      const bool has_no_user_code = next_runs_no_user_code(state, operand(0));
+      if (!has_no_user_code && !sync_frames(state, step)) {
         return StepResult::kRaised;
       }
-      PyObject* item =
-          !is_quiet && may_elide_next(operand(0)) ? next_eliding(state, operand(0)) : next_item(operand(0));
+      PyObject* item = !has_no_user_code && may_elide_next(operand(0)) ? next_with_elision(state, operand(0))
+                                                                       : next_item(operand(0));
       if (item == nullptr && PyErr_Occurred() != nullptr) {
         return StepResult::kRaised;
       }
@@ -209,23 +215,18 @@ bool is_general_operator(Op op) { return op == Op::binary_op || op == Op::unary_
     case Op::load_method:
     case Op::load_module_method:
       return execute_name(state, step, operands);
-    case Op::make_cell:
-    case Op::cell_get:
-    case Op::cell_set:
-    case Op::cell_delete:
-    case Op::closure_cell:
-    case Op::make_function:
-    case Op::function_default:
-    case Op::function_kwdefault:
-    case Op::method_function:
-    case Op::method_self:
-    case Op::bind_method:
-    case Op::new_instance:
-    case Op::tuple_item:
-    case Op::dict_item:
-    case Op::class_attribute:
-    case Op::call_ex:
+#define TAGALONG_CELL_STEP(name) case Op::name:
+#include "replay/steps/step_families.def"
       return execute_cell_or_function(state, step, operands);
+#define TAGALONG_CONTAINER_STEP(name) case Op::name:
+#include "replay/steps/step_families.def"
+      return execute_container(state, step, operands);
+#define TAGALONG_EXCEPTION_STEP(name) case Op::name:
+#include "replay/steps/step_families.def"
+      return execute_exception(state, step, operands);
+#define TAGALONG_THUNK_STEP(name) case Op::name:
+#include "replay/steps/step_families.def"
+      return execute_by_thunk(state, step, static_cast<ThunkStep>(step.op), operands);
     case Op::unary_op:
     case Op::unary_not:
     case Op::to_bool:
@@ -244,36 +245,19 @@ bool is_general_operator(Op op) { return op == Op::binary_op || op == Op::unary_
                  ? execute_array(state, step, operands)
                  : execute_number(state, step, values.data());
     }
-    case Op::unbound_local:
-    case Op::raise:
-    case Op::reraise:
-    case Op::raise_init_result:
-    case Op::handled_exception:
-    case Op::traceback_entry:
-    case Op::complete_attribute_error:
-    case Op::end_iteration:
-    case Op::lasti:
-    case Op::catch_exception:
-    case Op::push_exc_info:
-    case Op::pop_except:
-    case Op::check_exc_match:
-    case Op::check_eg_match:
-    case Op::prep_reraise_star:
-    case Op::class_of:
-    case Op::exception_traceback:
-    case Op::with_except_start:
-    case Op::finish_operator:
-    case Op::finish_slot:
-      return execute_exception(state, step, operands);
-    default:
-      return execute_container(state, step, operands);
+    case Op::constant:
+    case Op::null:
+    case Op::function:
+    case Op::jump_back:
+      break;  // lowering makes no steps of them
   }
+  refuse(step);
 }
 
 // One step, the drops that belong to it, and the poll behind it.
 [[gnu::always_inline]] inline StepResult perform(RunState& state, const Step& step) {
   // A trace or profile function that was installed meanwhile is shown the original instructions.
-  const bool must_leave = step.can_leave && cpython::is_left_to_others(state.run.thread);
+  const bool must_leave = step.can_leave && cpython::must_run_eagerly(state.run.thread);
   const StepResult result = must_leave ? StepResult::kSideExit : execute_step(state, step);
   if (result != StepResult::kNext) [[unlikely]] {
     // A trace function that was installed meanwhile is told of the exception in each frame.

@@ -20,7 +20,7 @@ bool store_known(PyObject* object, const cpython::Attribute& known, PyObject* va
     cpython::add_value(object, known.index, Py_NewRef(value));
     return true;
   }
-  if (old != nullptr && Py_REFCNT(old) == 1 && !dies_quietly(old)) {
+  if (old != nullptr && Py_REFCNT(old) == 1 && !dies_without_user_code(old)) {
     return false;
   }
   *place = Py_NewRef(value);

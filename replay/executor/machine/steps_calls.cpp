@@ -7,10 +7,10 @@
 #include "replay/executor/machine/frames.h"
 #include "replay/executor/machine/step_families.h"
 #include "replay/objects/binding.h"
+#include "replay/objects/calls_without_user_code.h"
 #include "replay/objects/eliding_calls.h"
 #include "replay/objects/known_functions.h"
 #include "replay/objects/operations.h"
-#include "replay/objects/quiet_calls.h"
 #include "rewriter/cpython/frames.h"
 
 namespace tagalong::replay {
@@ -136,9 +136,9 @@ StepResult execute_call(RunState& state, const Step& step, const std::int32_t* o
       return store(state, step, bins);
     }
   }
-  const bool is_quiet = state.unboxed != nullptr && keywords == nullptr && is_plain &&
-                        is_quiet_call(arguments, step.operand_count, &step.called);
-  if (!is_quiet && !sync_frames(state, step)) {
+  const bool has_no_user_code = state.unboxed != nullptr && keywords == nullptr && is_plain &&
+                                call_runs_no_user_code(arguments, step.operand_count, &step.called);
+  if (!has_no_user_code && !sync_frames(state, step)) {
     return StepResult::kRaised;
   }
   if (keywords == nullptr && step.drop_count != 0) {
@@ -173,9 +173,9 @@ StepResult call_known_function(RunState& state, const Step& step, const std::int
   return store(state, step, result);
 }
 
-PyObject* next_eliding(const RunState& state, PyObject* iterator) {
+PyObject* next_with_elision(const RunState& state, PyObject* iterator) {
   cpython::leave_recursion(state.run.thread);
-  PyObject* item = replay::next_eliding(cpython::function_of(cpython::current_frame(state.run.thread)), iterator);
+  PyObject* item = replay::next_with_elision(cpython::function_of(cpython::current_frame(state.run.thread)), iterator);
   cpython::enter_recursion(state.run.thread);
   return item;
 }

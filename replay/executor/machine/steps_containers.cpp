@@ -3,8 +3,8 @@
 
 #include "replay/executor/machine/frames.h"
 #include "replay/executor/machine/fusion_runs.h"
-#include "replay/executor/machine/quiet_steps.h"
 #include "replay/executor/machine/step_families.h"
+#include "replay/executor/machine/steps_without_user_code.h"
 #include "replay/objects/operations.h"
 #include "rewriter/cpython/objects/dicts.h"
 
@@ -66,7 +66,27 @@ StepResult execute_unpack(RunState& state, const Step& step, const std::int32_t*
     }
     return StepResult::kNext;
   }
-  return execute_by_thunk(state, step, operands);
+  return execute_by_thunk(state, step, static_cast<ThunkStep>(step.op), operands);
+}
+
+// The frames are shown unless the step runs no user code. False: an exception is set.
+bool show_frames(RunState& state, const Step& step, const std::int32_t* operands) {
+  return container_runs_no_user_code(state, step, operands) || sync_frames(state, step);
+}
+
+Items items_of(const RunState& state, const Step& step, const std::int32_t* operands) {
+  Items items;
+  for (int index = 0; index < step.operand_count; ++index) {
+    items.push_back(state.registers[operands[index]]);
+  }
+  return items;
+}
+
+// Makes a container of all operands.
+template <PyObject* (*build)(const Items&)>
+StepResult build_of(RunState& state, const Step& step, const std::int32_t* operands) {
+  return show_frames(state, step, operands) ? store(state, step, build(items_of(state, step, operands)))
+                                            : StepResult::kRaised;
 }
 
 }  // namespace
@@ -76,83 +96,72 @@ StepResult execute_container(RunState& state, const Step& step, const std::int32
     return StepResult::kFused;
   }
   const auto operand = [&](int index) { return state.registers[operands[index]]; };
-  switch (step.op) {
-    case Op::unpack_sequence:
-    case Op::unpack_ex:
+  const auto is_ready = [&] { return show_frames(state, step, operands); };
+  switch (static_cast<ContainerStep>(step.op)) {
+    case ContainerStep::unpack_sequence:
+    case ContainerStep::unpack_ex:
       return execute_unpack(state, step, operands);
-    case Op::match_mapping:
-    case Op::match_sequence: {
+    case ContainerStep::match_mapping:
+    case ContainerStep::match_sequence: {
       const unsigned long flag = step.op == Op::match_mapping ? Py_TPFLAGS_MAPPING : Py_TPFLAGS_SEQUENCE;
       return store(state, step, Py_NewRef(PyType_HasFeature(Py_TYPE(operand(0)), flag) != 0 ? Py_True : Py_False));
     }
-    case Op::delete_global:
-      if (cpython::asks_keys(PyFunction_GET_GLOBALS(operand(0)), step.object)) {
-        return StepResult::kReexecute;
-      }
-      break;
-    case Op::list_append:
+    case ContainerStep::delete_global:
+      return cpython::asks_keys(PyFunction_GET_GLOBALS(operand(0)), step.object)
+                 ? StepResult::kReexecute
+                 : execute_by_thunk(state, step, ThunkStep::delete_global, operands);
+    case ContainerStep::list_append:
       return from_status(PyList_Append(operand(0), operand(1)));
-    case Op::list_to_tuple:
+    case ContainerStep::list_to_tuple:
       return store(state, step, PyList_AsTuple(operand(0)));
-    case Op::binary_subscr:
-      if ((PyList_CheckExact(operand(0)) || PyTuple_CheckExact(operand(0)) || has_plain_items(operand(0))) &&
-          PyLong_CheckExact(operand(1))) {
-        return store(state, step, PyObject_GetItem(operand(0), operand(1)));  // runs no user code
+    case ContainerStep::binary_subscr: {
+      const bool is_plain =
+          PyLong_CheckExact(operand(1)) && (PyList_CheckExact(operand(0)) || PyTuple_CheckExact(operand(0)) ||
+                                            has_plain_items(operand(0)));  // runs no user code
+      return is_plain || is_ready() ? store(state, step, PyObject_GetItem(operand(0), operand(1)))
+                                    : StepResult::kRaised;
+    }
+    case ContainerStep::get_iter: {
+      // The garbage collector does not track the iterator of a range, so it does not run here.
+      const bool is_plain = PyRange_Check(operand(0));
+      return is_plain || is_ready() ? store(state, step, PyObject_GetIter(operand(0))) : StepResult::kRaised;
+    }
+    case ContainerStep::build_slice: {
+      if (!is_ready()) {
+        return StepResult::kRaised;
       }
-      break;
-    case Op::get_iter:
-      if (PyRange_Check(operand(0))) {  // the garbage collector does not track its iterator: it does not run here
-        return store(state, step, PyObject_GetIter(operand(0)));
-      }
-      break;
-    default:
-      break;
-  }
-  if (!is_quiet_container(state, step, operands) && !sync_frames(state, step)) {
-    return StepResult::kRaised;
-  }
-  // Two frequent steps, without the copy of the operands below.
-  if (step.op == Op::binary_subscr) {
-    return store(state, step, PyObject_GetItem(operand(0), operand(1)));
-  }
-  if (step.op == Op::build_slice) {
-    const std::array<PyObject*, 3> bounds = {operand(0), operand(1), step.operand_count > 2 ? operand(2) : nullptr};
-    return store(state, step, build_slice(bounds.data(), step.operand_count));
-  }
-  Items items;
-  for (int index = 0; index < step.operand_count; ++index) {
-    items.push_back(operand(index));
-  }
-  switch (step.op) {
-    case Op::build_tuple:
-      return store(state, step, build_tuple(items));
-    case Op::build_list:
-      return store(state, step, build_list(items));
-    case Op::build_set:
-      return store(state, step, build_set(items));
-    case Op::build_map:
-      return store(state, step, build_map(items));
-    case Op::build_string:
-      return store(state, step, build_string(items));
-    case Op::store_subscr:
-      return from_status(PyObject_SetItem(items[0], items[1], items[2]));
-    case Op::delete_subscr:
-      return from_status(PyObject_DelItem(items[0], items[1]));
-    case Op::set_add:
-      return from_status(PySet_Add(items[0], items[1]));
-    case Op::map_add:
-      return from_status(PyDict_SetItem(items[0], items[1], items[2]));
-    case Op::get_iter:
-      return store(state, step, PyObject_GetIter(items[0]));
-    case Op::get_len: {
-      const Py_ssize_t length = PyObject_Length(items[0]);
+      const std::array<PyObject*, 3> bounds = {operand(0), operand(1), step.operand_count > 2 ? operand(2) : nullptr};
+      return store(state, step, build_slice(bounds.data(), step.operand_count));
+    }
+    case ContainerStep::build_tuple:
+      return build_of<build_tuple>(state, step, operands);
+    case ContainerStep::build_list:
+      return build_of<build_list>(state, step, operands);
+    case ContainerStep::build_set:
+      return build_of<build_set>(state, step, operands);
+    case ContainerStep::build_map:
+      return build_of<build_map>(state, step, operands);
+    case ContainerStep::build_string:
+      return build_of<build_string>(state, step, operands);
+    case ContainerStep::store_subscr:
+      return is_ready() ? from_status(PyObject_SetItem(operand(0), operand(1), operand(2))) : StepResult::kRaised;
+    case ContainerStep::delete_subscr:
+      return is_ready() ? from_status(PyObject_DelItem(operand(0), operand(1))) : StepResult::kRaised;
+    case ContainerStep::set_add:
+      return is_ready() ? from_status(PySet_Add(operand(0), operand(1))) : StepResult::kRaised;
+    case ContainerStep::map_add:
+      return is_ready() ? from_status(PyDict_SetItem(operand(0), operand(1), operand(2))) : StepResult::kRaised;
+    case ContainerStep::get_len: {
+      const Py_ssize_t length = is_ready() ? PyObject_Length(operand(0)) : -1;
       return length < 0 ? StepResult::kRaised : store(state, step, PyLong_FromSsize_t(length));
     }
-    case Op::format_value:
-      return store(state, step, replay::format_value(step.immediate, items[0], items.size() > 1 ? items[1] : nullptr));
-    default:
-      return execute_by_thunk(state, step, operands);
+    case ContainerStep::format_value: {
+      PyObject* format = step.operand_count > 1 ? operand(1) : nullptr;
+      return is_ready() ? store(state, step, replay::format_value(step.immediate, operand(0), format))
+                        : StepResult::kRaised;
+    }
   }
+  return StepResult::kReexecute;  // not reached
 }
 
 }  // namespace tagalong::replay

@@ -110,73 +110,72 @@ StepResult raise_for_empty_cell(const Step& step) {
 
 StepResult execute_exception(RunState& state, const Step& step, const std::int32_t* operands) {
   const auto operand = [&](int index) { return state.registers[operands[index]]; };
-  switch (step.op) {
-    case Op::traceback_entry:
+  switch (static_cast<ExceptionStep>(step.op)) {
+    case ExceptionStep::traceback_entry:
       if (sync_location(state, step)) {
         const auto& chain = state.snapshot(step.snapshot).chain;
         cpython::add_traceback(state.run.thread, state.run.frames[chain.size() - 1]);
       }
       return StepResult::kNext;
-    case Op::catch_exception:
+    case ExceptionStep::catch_exception:
       sync_frames(state, step);
       return store(state, step, take_exception());
-    case Op::lasti:
+    case ExceptionStep::lasti:
       return store_int(state, step, unit_of(state, state.snapshot(step.snapshot)));
-    case Op::push_exc_info:
+    case ExceptionStep::push_exc_info:
       return push_exc_info(state, step, operands);
-    case Op::pop_except:
+    case ExceptionStep::pop_except:
       if (!sync_frames(state, step)) {
         return StepResult::kRaised;
       }
       cpython::set_handled(state.run.thread, Ref::create(operand(0)));
       return StepResult::kNext;
-    case Op::handled_exception:
+    case ExceptionStep::handled_exception:
       state.registers[step.result] = PyErr_GetHandledException();
       return StepResult::kNext;
-    case Op::reraise: {
+    case ExceptionStep::reraise: {
       PyObject* value = operand(0);
       PyErr_Restore(Py_NewRef(reinterpret_cast<PyObject*>(Py_TYPE(value))), Py_NewRef(value),
                     PyException_GetTraceback(value));
       return StepResult::kRaised;
     }
-    case Op::raise_init_result:
+    case ExceptionStep::raise_init_result:
       PyErr_Format(PyExc_TypeError, "__init__() should return None, not '%.200s'", Py_TYPE(operand(0))->tp_name);
       return StepResult::kRaised;
-    case Op::unbound_local:
+    case ExceptionStep::unbound_local:
       if (const char* name = PyUnicode_AsUTF8(step.object)) {
         PyErr_Format(PyExc_UnboundLocalError, kUnboundLocal, name);
       }
       return StepResult::kRaised;
-    case Op::complete_attribute_error:
+    case ExceptionStep::complete_attribute_error:
       complete_attribute_error(operand(0), step.object);
       return StepResult::kNext;
-    case Op::end_iteration:
+    case ExceptionStep::end_iteration:
       if (PyErr_ExceptionMatches(PyExc_StopIteration) == 0) {
         return StepResult::kRaised;
       }
       PyErr_Clear();
       return StepResult::kNext;
-    case Op::check_exc_match:
+    case ExceptionStep::check_exc_match:
       if (is_catchable(operand(1))) {
         const bool matches = PyErr_GivenExceptionMatches(operand(0), operand(1)) != 0;
         return store(state, step, Py_NewRef(matches ? Py_True : Py_False));
       }
-      return execute_by_thunk(state, step, operands);
-    case Op::class_of:
+      return execute_by_thunk(state, step, ThunkStep::check_exc_match, operands);
+    case ExceptionStep::class_of:
       return store(state, step, Py_NewRef(reinterpret_cast<PyObject*>(Py_TYPE(operand(0)))));
-    case Op::exception_traceback:
+    case ExceptionStep::exception_traceback:
       return store(state, step, traceback_of(operand(0)).release());
-    case Op::with_except_start:
+    case ExceptionStep::with_except_start:
       return sync_frames(state, step) ? store(state, step, call_exit(operand(0), operand(1))) : StepResult::kRaised;
-    case Op::finish_operator:
+    case ExceptionStep::finish_operator:
       return sync_frames(state, step) ? store(state, step, finish_operator(step.immediate, operand(0), operand(1)))
                                       : StepResult::kRaised;
-    case Op::finish_slot:
+    case ExceptionStep::finish_slot:
       return sync_frames(state, step) ? store(state, step, finish_slot(step.immediate, operand(0)))
                                       : StepResult::kRaised;
-    default:
-      return execute_by_thunk(state, step, operands);  // raise, check_eg_match, prep_reraise_star
   }
+  return StepResult::kReexecute;  // not reached
 }
 
 }  // namespace tagalong::replay

@@ -113,7 +113,8 @@ StepResult execute_generator(RunState& state, const Step& step, const std::int32
   if (step.op == Op::get_awaitable) {
     cpython::Frame* frame = PyCoro_CheckExact(receiver) ? cpython::suspended_frame(receiver) : nullptr;
     const bool is_new = frame != nullptr && cpython::has_not_started(frame);  // so it is not awaited yet
-    return is_new ? store(state, step, Py_NewRef(receiver)) : execute_by_thunk(state, step, operands);
+    return is_new ? store(state, step, Py_NewRef(receiver))
+                  : execute_by_thunk(state, step, ThunkStep::get_awaitable, operands);
   }
   if (!sync_frames(state, step)) {
     return StepResult::kRaised;

@@ -27,8 +27,9 @@ StepResult execute_name(RunState& state, const Step& step, const std::int32_t* o
         state.registers[step.result] = Py_NewRef(value);
         return StepResult::kNext;
       }
-      return step.expects_raise && is_quiet_name(operand(0), step.object) ? execute_by_thunk(state, step, operands)
-                                                                          : StepResult::kReexecute;
+      return step.expects_raise && look_up_runs_no_user_code(operand(0), step.object)
+                 ? execute_by_thunk(state, step, ThunkStep::load_global, operands)
+                 : StepResult::kReexecute;
     }
     case Op::store_global:
       if (cpython::asks_keys(PyFunction_GET_GLOBALS(operand(0)), step.object)) {
@@ -86,11 +87,11 @@ StepResult execute_name(RunState& state, const Step& step, const std::int32_t* o
   }
 }
 
-// What the name was bound to dies quietly or not at all, and the dict keeps its size.
+// What the name was bound to dies without user code or not at all, and the dict keeps its size.
 bool rebind_global(const Step& step, PyObject* function, PyObject* value) {
   PyObject* globals = PyFunction_GET_GLOBALS(function);
   PyObject* old = PyDict_CheckExact(globals) ? cpython::find_name(globals, step.object, &step.hint) : nullptr;
-  if (old == nullptr || (Py_REFCNT(old) == 1 && !dies_quietly(old)) ||
+  if (old == nullptr || (Py_REFCNT(old) == 1 && !dies_without_user_code(old)) ||
       PyDict_SetItem(globals, step.object, value) != 0) {
     PyErr_Clear();
     return false;

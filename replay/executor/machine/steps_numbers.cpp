@@ -2,8 +2,8 @@
 #include <opcode.h>
 
 #include "replay/executor/machine/frames.h"
-#include "replay/executor/machine/quiet_steps.h"
 #include "replay/executor/machine/step_families.h"
+#include "replay/executor/machine/steps_without_user_code.h"
 #include "replay/objects/numpy_scalars.h"
 #include "replay/objects/operations.h"
 #include "replay/objects/sequence_items.h"
@@ -15,7 +15,7 @@ namespace tagalong::replay {
 namespace {
 
 // Operations on such operands run no user code.
-bool are_quiet_numbers(PyObject* left, PyObject* right) {
+bool are_exact_numbers(PyObject* left, PyObject* right) {
   return cpython::is_exact_number(left) && (right == nullptr || cpython::is_exact_number(right));
 }
 
@@ -66,7 +66,8 @@ StepResult execute_number(RunState& state, const Step& step, PyObject* const* op
   if ((step.op == Op::to_bool || step.op == Op::unary_not) && (PyBool_Check(left) || left == Py_None)) {
     return truth((left == Py_True) == (step.op == Op::to_bool));
   }
-  if (!are_quiet_numbers(left, right) && !is_quiet_operator(state, step, left, right) && !sync_frames(state, step)) {
+  if (!are_exact_numbers(left, right) && !operator_runs_no_user_code(state, step, left, right) &&
+      !sync_frames(state, step)) {
     return StepResult::kRaised;
   }
   switch (step.op) {

@@ -6,7 +6,6 @@
 
 #include "replay/executor/machine/frames.h"
 #include "replay/executor/machine/step_families.h"
-#include "rewriter/base/errors.h"
 #include "rewriter/cpython/thunks.h"
 
 namespace tagalong::replay {
@@ -31,99 +30,91 @@ ThunkForm plain(const Step& step, int opcode, int argument) {
   return form;
 }
 
-// Instructions with two results.
-int pair_opcode(Op op) {
-  switch (op) {
-    case Op::before_with:
-      return BEFORE_WITH;
-    case Op::before_async_with:
-      return BEFORE_ASYNC_WITH;
-    default:
-      return CHECK_EG_MATCH;
-  }
+// Of an instruction with two results.
+ThunkForm pair(const Step& step, int opcode) {
+  ThunkForm form = plain(step, opcode, 0);
+  form.instructions.push_back({BUILD_TUPLE, 2});
+  return form;
 }
 
-ThunkForm form_of(const Step& step) {
+ThunkForm form_of(const Step& step, ThunkStep kind) {
   constexpr int kAfterShift = 8;
-  switch (step.op) {
-    case Op::get_awaitable:
+  switch (kind) {
+    case ThunkStep::get_awaitable:
       return plain(step, GET_AWAITABLE, step.immediate);
-    case Op::get_aiter:
+    case ThunkStep::get_aiter:
       return plain(step, GET_AITER, 0);
-    case Op::get_anext:
+    case ThunkStep::get_anext:
       return plain(step, GET_ANEXT, 0);
-    case Op::async_gen_wrap:
+    case ThunkStep::async_gen_wrap:
       return plain(step, ASYNC_GEN_WRAP, 0);
-    case Op::match_keys:
+    case ThunkStep::match_keys:
       return plain(step, MATCH_KEYS, 0);
-    case Op::match_class:
+    case ThunkStep::match_class:
       return plain(step, MATCH_CLASS, step.immediate);
-    case Op::import_from: {
+    case ThunkStep::import_from: {
       ThunkForm form = plain(step, IMPORT_FROM, 0);
       form.needs_name = true;
       return form;
     }
-    case Op::import_name:
+    case ThunkStep::import_name:
       return {{{LOAD_FAST, 0}, {LOAD_FAST, 1}, {IMPORT_NAME, 0}}, {1, 2}, true, true};
-    case Op::load_build_class:
+    case ThunkStep::load_build_class:
       return {{{LOAD_BUILD_CLASS, 0}}, {}, true, false};
-    case Op::delete_global:
+    case ThunkStep::delete_global:
       return {{{LOAD_FAST, 0}, {DELETE_GLOBAL, 0}}, {0}, true, true};
-    case Op::load_global:
+    case ThunkStep::load_global:
       return {{{LOAD_GLOBAL, 0}}, {}, true, true};
-    case Op::raise:
+    case ThunkStep::raise:
       return plain(step, RAISE_VARARGS, step.operand_count);
-    case Op::check_exc_match:
+    case ThunkStep::check_exc_match:
       return plain(step, CHECK_EXC_MATCH, 0);
-    case Op::prep_reraise_star:
+    case ThunkStep::prep_reraise_star:
       return plain(step, PREP_RERAISE_STAR, 0);
-    case Op::dict_merge:
+    case ThunkStep::dict_merge:
       return {{{LOAD_FAST, 0}, {LOAD_FAST, 0}, {LOAD_FAST, 1}, {LOAD_FAST, 2}, {DICT_MERGE, 1}}, {2, 0, 1}};
-    case Op::dict_update:
+    case ThunkStep::dict_update:
       return plain(step, DICT_UPDATE, 1);
-    case Op::set_update:
+    case ThunkStep::set_update:
       return plain(step, SET_UPDATE, 1);
-    case Op::list_extend:
+    case ThunkStep::list_extend:
       return plain(step, LIST_EXTEND, 1);
-    case Op::build_const_key_map:
+    case ThunkStep::build_const_key_map:
       return plain(step, BUILD_CONST_KEY_MAP, step.operand_count - 1);
-    case Op::before_with:
-    case Op::before_async_with:
-    case Op::check_eg_match: {
-      ThunkForm form = plain(step, pair_opcode(step.op), 0);
-      form.instructions.push_back({BUILD_TUPLE, 2});
-      return form;
-    }
-    case Op::unpack_sequence: {
+    case ThunkStep::before_with:
+      return pair(step, BEFORE_WITH);
+    case ThunkStep::before_async_with:
+      return pair(step, BEFORE_ASYNC_WITH);
+    case ThunkStep::check_eg_match:
+      return pair(step, CHECK_EG_MATCH);
+    case ThunkStep::unpack_sequence: {
       ThunkForm form = plain(step, UNPACK_SEQUENCE, step.immediate);
       form.instructions.push_back({BUILD_TUPLE, step.immediate});
       return form;
     }
-    case Op::unpack_ex: {
+    case ThunkStep::unpack_ex: {
       const int before = static_cast<int>(PyLong_AsLong(step.object));
       const int after = step.immediate - 1 - before;
       ThunkForm form = plain(step, UNPACK_EX, before | (after << kAfterShift));
       form.instructions.push_back({BUILD_TUPLE, step.immediate});
       return form;
     }
-    case Op::call_ex: {
+    case ThunkStep::call_ex: {
       ThunkForm form = plain(step, CALL_FUNCTION_EX, step.operand_count > 2 ? 1 : 0);
       form.instructions.insert(form.instructions.begin(), {PUSH_NULL, 0});
       return form;
     }
-    default:
-      TAGALONG_CHECK(false, "no thunk for {}", info(step.op).name);
-      return {};
   }
+  return {};  // not reached
 }
 
 }  // namespace
 
-StepResult execute_by_thunk(RunState& state, const Step& step, const std::int32_t* operands) {
+StepResult execute_by_thunk(RunState& state, const Step& step, ThunkStep kind, const std::int32_t* operands) {
   if (!sync_frames(state, step)) {
     return StepResult::kRaised;
   }
-  const ThunkForm form = form_of(step);
+  const ThunkForm form = form_of(step, kind);
   if (!step.helper) {
     const Ref names = form.needs_name ? Ref::steal(PyTuple_Pack(1, step.object)) : Ref();
     const CodeRef code = cpython::make_thunk(static_cast<int>(form.order.size()), form.instructions, names.get());

@@ -181,7 +181,7 @@ bool move_values(RunState& state, Transfer& transfer, const Step& step) {
 bool link_trace(RunState& state, const Step& step) {
   if (!is_on(Stage::trace_links) || state.run.linker == nullptr || state.run.is_stopped || state.unboxed == nullptr ||
       step.snapshot == kNoSnapshot || state.run.depth != 1 || state.requested ||
-      cpython::is_left_to_others(state.run.thread)) {
+      cpython::must_run_eagerly(state.run.thread)) {
     return false;
   }
   const LoweredSnapshot& snapshot = state.snapshot(step.snapshot);

@@ -74,7 +74,7 @@ PyObject* find_name(PyObject* dict, PyObject* name, DictHint* hint) {
   return value;
 }
 
-PyObject* find_quietly(PyObject* dict, PyObject* name) {
+PyObject* find_without_side_effects(PyObject* dict, PyObject* name) {
   PyObject* value = asks_keys(dict, name) ? nullptr : PyDict_GetItemWithError(dict, name);
   if (value == nullptr) {
     PyErr_Clear();
@@ -84,7 +84,7 @@ PyObject* find_quietly(PyObject* dict, PyObject* name) {
 
 PyObject* find_string_key(PyObject* dict, PyObject* name) {
   if (!asks_keys(dict, name)) {
-    return find_quietly(dict, name);
+    return find_without_side_effects(dict, name);
   }
   Py_ssize_t position = 0;
   PyObject* key = nullptr;

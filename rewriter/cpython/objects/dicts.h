@@ -30,9 +30,9 @@ bool has_asked_keys(PyObject* dict);
 PyObject* find_name(PyObject* dict, PyObject* name, DictHint* hint);
 // The value for an exact str in the dict itself, which may be an instance of a subclass. Runs no user code: where a
 // look-up would run some, this returns null. Borrowed.
-PyObject* find_quietly(PyObject* dict, PyObject* name);
+PyObject* find_without_side_effects(PyObject* dict, PyObject* name);
 
-// Like find_quietly(), but looks only at keys that are exact strs, whatever other keys there are.
+// Like find_without_side_effects(), but looks only at keys that are exact strs, whatever other keys there are.
 PyObject* find_string_key(PyObject* dict, PyObject* name);
 
 // Whether all keys of an exact dict are exact strs: then looking one up runs no user code.

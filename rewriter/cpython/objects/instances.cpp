@@ -50,7 +50,7 @@ bool may_have_own(PyObject* object, PyObject* name) {
   PyTypeObject* type = Py_TYPE(object);
   PyObject* dict = dict_of_instance(object);
   if (dict != nullptr) {
-    return asks_keys(dict, name) || find_quietly(dict, name) != nullptr;
+    return asks_keys(dict, name) || find_without_side_effects(dict, name) != nullptr;
   }
   if (PyType_HasFeature(type, Py_TPFLAGS_MANAGED_DICT) == 0 || values_of(object) == nullptr) {
     return false;

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from tagalong import options
-from tagalong._stages import LOWERED
+from tagalong._dumps import LOWERED
 from tagalong.options import OptionError
 
 
@@ -44,10 +44,13 @@ def _parser() -> argparse.ArgumentParser:
         "the graph and its guards as well. Without it the recording code shows stand-ins for the hooks",
     )
     dis.add_argument(
-        "--stages",
+        "--dump",
         metavar="LIST",
         help="with --call: call the function three times more, traced, and print what its graphs are lowered to: a "
         f"comma separated list of {', '.join(LOWERED)}, all",
+    )
+    dis.add_argument(
+        "--stages", dest="dump", type=options.renamed("--stages", "--dump"), help=argparse.SUPPRESS
     )
 
     info = commands.add_parser(

@@ -1,4 +1,4 @@
-"""The command `dis` of the command line: the code objects, the graph and the lowered stages of one function."""
+"""The command `dis` of the command line: the code objects, the graph and the dumps of one function."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from types import FunctionType
 from typing import Any
 
 from tagalong import _core, rewriter
+from tagalong._dumps import LOWERED, dumps_of
 from tagalong._recording import list_code, record
-from tagalong._stages import LOWERED, stage_texts
 
 
 def _load(target: str) -> tuple[FunctionType, dict[str, Any]]:
@@ -53,12 +53,12 @@ def section(title: str, text: str) -> None:
     print(f"---- {title}\n{text.rstrip()}\n")
 
 
-def _stages(text: str | None) -> tuple[str, ...]:
-    """The stages in the list of --stages, in the order of lowering. Raises SystemExit with a sentence."""
+def _wanted_dumps(text: str | None) -> tuple[str, ...]:
+    """The names in the list of --dump, in the order of lowering. Raises SystemExit with a sentence."""
     names = [name.strip() for name in (text or "").split(",") if name.strip()]
     for name in names:
         if name not in (*LOWERED, "all"):
-            raise SystemExit(f"dis: --stages: {name!r} is not allowed; allowed: {', '.join(LOWERED)}, all")
+            raise SystemExit(f"dis: --dump: {name!r} is not allowed; allowed: {', '.join(LOWERED)}, all")
     return LOWERED if "all" in names else tuple(name for name in LOWERED if name in names)
 
 
@@ -74,9 +74,9 @@ class _Hook:
 
 def dis(arguments: argparse.Namespace) -> int:
     """The command `dis`: prints the code objects of a function, and with --call its graph. Returns the exit code."""
-    stages = _stages(arguments.stages)
-    if stages and arguments.call is None:
-        raise SystemExit("dis: --stages wants --call, the arguments of the calls")
+    dumps = _wanted_dumps(arguments.dump)
+    if dumps and arguments.call is None:
+        raise SystemExit("dis: --dump wants --call, the arguments of the calls")
     function, names = _load(arguments.target)
     if arguments.call is None:
         original = _core.original_code(function)
@@ -109,8 +109,8 @@ def dis(arguments: argparse.Namespace) -> int:
         section("stopped", recording.stop_reason)
     if recording.exception is not None:
         section("raised", f"{type(recording.exception).__name__}: {recording.exception}")
-    if stages:
-        texts = stage_texts(function, make_call)
-        for stage in stages:
-            section(stage, "\n".join(texts[stage]) or "none")
+    if dumps:
+        texts = dumps_of(function, make_call)
+        for dump in dumps:
+            section(dump, "\n".join(texts[dump]) or "none")
     return 0

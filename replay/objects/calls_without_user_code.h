@@ -16,6 +16,6 @@ struct CalledBefore {
 };
 
 // The callable's two slots as on the stack, then the arguments, without keywords. Never sets an exception.
-[[nodiscard]] bool is_quiet_call(PyObject* const* slots, int count, CalledBefore* before);
+[[nodiscard]] bool call_runs_no_user_code(PyObject* const* slots, int count, CalledBefore* before);
 
 }  // namespace tagalong::replay

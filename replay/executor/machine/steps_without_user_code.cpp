@@ -1,4 +1,4 @@
-#include "replay/executor/machine/quiet_steps.h"
+#include "replay/executor/machine/steps_without_user_code.h"
 
 #include <opcode.h>
 
@@ -52,7 +52,7 @@ bool is_basic_index(PyObject* object) {
 }
 
 // Numbers of the array's own type, which are copied without a cast that could warn.
-bool fits_quietly(const array::ArrayFields& target, PyObject* value) {
+bool fits_without_cast(const array::ArrayFields& target, PyObject* value) {
   if (!array::is_handled(type_of(target)) || (target.flags & array::kWarnOnWrite) != 0) {
     return false;
   }
@@ -74,17 +74,20 @@ bool gives_plain_iterator(PyObject* object) {
 }
 
 // Whether no user code runs when a slot that holds this object gets another one.
-bool is_replaced_quietly(PyObject* old) { return old == nullptr || Py_REFCNT(old) > 1 || is_plain(Py_TYPE(old)); }
+bool is_replaced_without_user_code(PyObject* old) {
+  return old == nullptr || Py_REFCNT(old) > 1 || is_plain(Py_TYPE(old));
+}
 
 // The pair that an iterator reuses for its next item, dropping the values in it.
-bool is_reused_quietly(PyObject* pair) {
+bool is_reused_without_user_code(PyObject* pair) {
   return pair == nullptr || Py_REFCNT(pair) > 1 ||
-         (is_replaced_quietly(PyTuple_GET_ITEM(pair, 0)) && is_replaced_quietly(PyTuple_GET_ITEM(pair, 1)));
+         (is_replaced_without_user_code(PyTuple_GET_ITEM(pair, 0)) &&
+          is_replaced_without_user_code(PyTuple_GET_ITEM(pair, 1)));
 }
 
 }  // namespace
 
-bool is_quiet_operator(const RunState& state, const Step& step, PyObject* left, PyObject* right) {
+bool operator_runs_no_user_code(const RunState& state, const Step& step, PyObject* left, PyObject* right) {
   switch (step.op) {
     case Op::to_bool:
     case Op::unary_not:
@@ -112,14 +115,14 @@ bool is_quiet_operator(const RunState& state, const Step& step, PyObject* left, 
   }
 }
 
-bool is_quiet_container(const RunState& state, const Step& step, const std::int32_t* operands) {
+bool container_runs_no_user_code(const RunState& state, const Step& step, const std::int32_t* operands) {
   const auto operand = [&](int index) { return state.registers[operands[index]]; };
-  const auto makes_quietly = [&state] { return !cpython::may_collect(state.run.thread, kMade); };
+  const auto makes_without_collection = [&state] { return !cpython::may_collect(state.run.thread, kMade); };
   switch (step.op) {
     case Op::build_tuple:
     case Op::build_list:
     case Op::build_slice:
-      return makes_quietly();
+      return makes_without_collection();
     case Op::build_string:
       return true;
     case Op::build_map:
@@ -128,33 +131,31 @@ bool is_quiet_container(const RunState& state, const Step& step, const std::int3
           return false;
         }
       }
-      return makes_quietly();
+      return makes_without_collection();
     case Op::build_set:
       for (int index = 0; index < step.operand_count; ++index) {
         if (!is_plain_key(operand(index))) {
           return false;
         }
       }
-      return makes_quietly();
-    case Op::list_extend:
-      return is_sequence(operand(1));
+      return makes_without_collection();
     case Op::get_iter:
-      return gives_plain_iterator(operand(0)) && makes_quietly();
+      return gives_plain_iterator(operand(0)) && makes_without_collection();
     case Op::binary_subscr:
       if (is_sequence(operand(0)) || is_string(operand(0))) {
-        return is_plain_index(operand(1)) && makes_quietly();
+        return is_plain_index(operand(1)) && makes_without_collection();
       }
       if (const array::ArrayFields* fields = array_of(operand(0))) {
         return array::is_handled(type_of(*fields)) && is_basic_index(operand(1));
       }
       return PyDict_CheckExact(operand(0)) && PyUnicode_CheckExact(operand(1)) && cpython::has_only_names(operand(0)) &&
-             makes_quietly();
+             makes_without_collection();
     case Op::store_subscr:
       if (const array::ArrayFields* fields = array_of(operand(0))) {
-        return is_basic_index(operand(1)) && fits_quietly(*fields, operand(2));
+        return is_basic_index(operand(1)) && fits_without_cast(*fields, operand(2));
       }
       return PyDict_CheckExact(operand(0)) && PyUnicode_CheckExact(operand(1)) && cpython::has_only_names(operand(0)) &&
-             is_replaced_quietly(PyDict_GetItemWithError(operand(0), operand(1)));
+             is_replaced_without_user_code(PyDict_GetItemWithError(operand(0), operand(1)));
     case Op::format_value:
       return step.operand_count == 1 && (PyUnicode_CheckExact(operand(0)) || cpython::is_exact_number(operand(0)));
     default:
@@ -162,19 +163,19 @@ bool is_quiet_container(const RunState& state, const Step& step, const std::int3
   }
 }
 
-bool is_quiet_iterator(const RunState& state, PyObject* iterator) {
+bool next_runs_no_user_code(const RunState& state, PyObject* iterator) {
   const PyTypeObject* type = Py_TYPE(iterator);
   if (type == &PyRangeIter_Type || type == &PyListIter_Type || type == &PyTupleIter_Type) {
     return true;
   }
   if (type == &PyDictIterKey_Type || type == &PyDictIterValue_Type || type == &PyDictIterItem_Type) {
     const auto* snapshot = reinterpret_cast<cpython::DictIterator*>(iterator);
-    return (snapshot->dict == nullptr || Py_REFCNT(snapshot->dict) > 1) && is_reused_quietly(snapshot->result) &&
-           !cpython::may_collect(state.run.thread, kMade);
+    return (snapshot->dict == nullptr || Py_REFCNT(snapshot->dict) > 1) &&
+           is_reused_without_user_code(snapshot->result) && !cpython::may_collect(state.run.thread, kMade);
   }
   if (type == &PyEnum_Type) {
     const auto* snapshot = reinterpret_cast<cpython::Enumeration*>(iterator);
-    return cpython::has_next(snapshot->inner) && is_reused_quietly(snapshot->result) &&
+    return cpython::has_next(snapshot->inner) && is_reused_without_user_code(snapshot->result) &&
            !cpython::may_collect(state.run.thread, kMade);
   }
   return false;

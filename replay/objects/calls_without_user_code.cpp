@@ -1,4 +1,4 @@
-#include "replay/objects/quiet_calls.h"
+#include "replay/objects/calls_without_user_code.h"
 
 #include <unordered_map>
 
@@ -9,7 +9,7 @@ namespace tagalong::replay {
 namespace {
 
 // What the arguments must be, including the method's self.
-enum class Quiet : std::uint8_t {
+enum class Operands : std::uint8_t {
   kNumbers,  // exact ints, floats and bools
   kSized,    // one exact container or str
   kOnList,   // self is an exact list; the other arguments are only stored
@@ -25,27 +25,27 @@ bool is_sized(PyObject* object) {
 bool is_text(PyObject* object) { return PyUnicode_CheckExact(object) || PyLong_CheckExact(object); }
 
 // By callable, which is kept forever; used under the GIL.
-using Table = std::unordered_map<PyObject*, Quiet>;
+using Table = std::unordered_map<PyObject*, Operands>;
 
 void add_builtins(Table& table) {
   PyObject* builtins = PyEval_GetBuiltins();
-  const auto add = [&](const char* name, Quiet quiet) {
+  const auto add = [&](const char* name, Operands operands) {
     PyObject* function = PyDict_Check(builtins) ? PyDict_GetItemString(builtins, name) : nullptr;
     if (function != nullptr && PyCFunction_CheckExact(function)) {
-      table.emplace(Py_NewRef(function), quiet);
+      table.emplace(Py_NewRef(function), operands);
     }
   };
-  add("len", Quiet::kSized);
+  add("len", Operands::kSized);
   for (const char* name : {"abs", "chr", "min", "max"}) {
-    add(name, Quiet::kNumbers);
+    add(name, Operands::kNumbers);
   }
 }
 
-void add_methods(Table& table, PyTypeObject* type, std::initializer_list<const char*> names, Quiet quiet) {
+void add_methods(Table& table, PyTypeObject* type, std::initializer_list<const char*> names, Operands operands) {
   for (const char* name : names) {
     PyObject* method = PyDict_GetItemString(type->tp_dict, name);
     if (method != nullptr) {
-      table.emplace(Py_NewRef(method), quiet);
+      table.emplace(Py_NewRef(method), operands);
     }
   }
 }
@@ -55,20 +55,20 @@ Table& table() {
     auto* made = new Table();
     add_builtins(*made);
     for (PyTypeObject* type : {&PyRange_Type, &PyFloat_Type, &PyLong_Type, &PyBool_Type}) {
-      made->emplace(reinterpret_cast<PyObject*>(type), Quiet::kNumbers);
+      made->emplace(reinterpret_cast<PyObject*>(type), Operands::kNumbers);
     }
-    add_methods(*made, &PyList_Type, {"append"}, Quiet::kOnList);
-    add_methods(*made, &PyList_Type, {"pop"}, Quiet::kOfList);
+    add_methods(*made, &PyList_Type, {"append"}, Operands::kOnList);
+    add_methods(*made, &PyList_Type, {"pop"}, Operands::kOfList);
     add_methods(*made, &PyUnicode_Type,
                 {"isalpha", "isdigit", "isalnum", "isspace", "isupper", "islower", "upper", "lower", "strip", "lstrip",
                  "rstrip", "startswith", "endswith", "find", "count", "replace"},
-                Quiet::kOnText);
+                Operands::kOnText);
     return made;
   }();
   return *known;
 }
 
-bool are_right(Quiet quiet, PyObject* const* arguments, int count) {
+bool are_right(Operands operands, PyObject* const* arguments, int count) {
   const auto all = [&](bool (*holds)(PyObject*), int first = 0) {
     for (int index = first; index < count; ++index) {
       if (!holds(arguments[index])) {
@@ -77,16 +77,16 @@ bool are_right(Quiet quiet, PyObject* const* arguments, int count) {
     }
     return true;
   };
-  switch (quiet) {
-    case Quiet::kNumbers:
+  switch (operands) {
+    case Operands::kNumbers:
       return all(cpython::is_exact_number);
-    case Quiet::kSized:
+    case Operands::kSized:
       return count == 1 && is_sized(arguments[0]);
-    case Quiet::kOnList:
+    case Operands::kOnList:
       return count >= 1 && PyList_CheckExact(arguments[0]);
-    case Quiet::kOfList:  // an index of another type could have an `__index__`
+    case Operands::kOfList:  // an index of another type could have an `__index__`
       return count >= 1 && PyList_CheckExact(arguments[0]) && all(cpython::is_exact_number, 1);
-    case Quiet::kOnText:
+    case Operands::kOnText:
       return count >= 1 && PyUnicode_CheckExact(arguments[0]) && all(is_text);
   }
   return false;
@@ -94,7 +94,7 @@ bool are_right(Quiet quiet, PyObject* const* arguments, int count) {
 
 }  // namespace
 
-bool is_quiet_call(PyObject* const* slots, int count, CalledBefore* before) {
+bool call_runs_no_user_code(PyObject* const* slots, int count, CalledBefore* before) {
   const bool is_method = slots[0] != nullptr;
   PyObject* callable = slots[is_method ? 0 : 1];
   const int first = is_method ? 1 : 2;
@@ -104,14 +104,14 @@ bool is_quiet_call(PyObject* const* slots, int count, CalledBefore* before) {
     }
     auto known = table().find(callable);
     if (known == table().end() && is_of_math(callable)) {
-      known = table().emplace(Py_NewRef(callable), Quiet::kNumbers).first;
+      known = table().emplace(Py_NewRef(callable), Operands::kNumbers).first;
     }
     if (known == table().end()) {
       return false;
     }
     *before = {callable, static_cast<std::uint8_t>(known->second)};
   }
-  return are_right(static_cast<Quiet>(before->kind), slots + first, count - first);
+  return are_right(static_cast<Operands>(before->kind), slots + first, count - first);
 }
 
 }  // namespace tagalong::replay

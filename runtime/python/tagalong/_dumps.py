@@ -1,4 +1,4 @@
-"""The stages of a function, from graph to machine code, as text: for the command line and for tests."""
+"""Dumps: what a function becomes, from graph to machine code, as text. For the command line and for tests."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ from tagalong import _core
 from tagalong._functions import function_with_code
 
 LOWERED = ("steps", "loops", "kernels", "code")
-"""The stages behind the graph; topics of the log have the same names."""
+"""The dumps of what graphs are lowered to; topics of the log have the same names."""
 
 Call = tuple[tuple[Any, ...], Mapping[str, Any]]
 
 
-def stage_texts(
+def dumps_of(
     function: FunctionType, make_call: Callable[[], Call], calls: int = 3, disassembles: bool = True
 ) -> dict[str, list[str]]:
-    """The texts of all stages after so many calls of a traced copy of the function.
+    """All dumps after so many calls of a traced copy of the function.
 
     - `make_call`: the arguments of the next call.
     - `disassembles`: whether the code is disassembled, if a disassembler is installed.
@@ -35,4 +35,4 @@ def stage_texts(
             copy(*args, **kwargs)
         except Exception:
             continue
-    return _core._texts(copy, disassembles)
+    return _core._dumps(copy, disassembles)

@@ -7,9 +7,9 @@
 
 namespace tagalong::replay {
 
-[[nodiscard]] bool is_quiet_operator(const RunState& state, const Step& step, PyObject* left, PyObject* right);
-[[nodiscard]] bool is_quiet_container(const RunState& state, const Step& step, const std::int32_t* operands);
+[[nodiscard]] bool operator_runs_no_user_code(const RunState& state, const Step& step, PyObject* left, PyObject* right);
+[[nodiscard]] bool container_runs_no_user_code(const RunState& state, const Step& step, const std::int32_t* operands);
 // Takes the next item without running user code, and does not end the container that it iterates over.
-[[nodiscard]] bool is_quiet_iterator(const RunState& state, PyObject* iterator);
+[[nodiscard]] bool next_runs_no_user_code(const RunState& state, PyObject* iterator);
 
 }  // namespace tagalong::replay
