@@ -15,7 +15,7 @@ namespace tagalong::replay {
 
 struct Step;
 
-inline constexpr std::size_t kMostNumbers = 24;
+inline constexpr std::size_t kMostNumbers = 64;
 
 struct FusionNumber {
   enum class Kind : std::uint8_t {
