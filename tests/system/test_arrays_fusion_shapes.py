@@ -106,7 +106,7 @@ FORMS: dict[str, tuple[str, Callable[[], list[Any]], int]] = {
         1,
     ),
     # A written array is read again through another array; the result is as if nothing were fused.
-    "written, then read": ("x += y * 2.0\n    return y * 2.0 + x", lambda: two_views(line(30)), 1),
+    "written, then read": ("x += y * 2.0\n    return y * 2.0 + x", lambda: two_views(line(30)), 2),
     "written in part": ("x[1:] = y[1:] * 2.0\n    return y * 2.0 + 1.0", lambda: two_views(line(30)), 2),
     "an expanded target": (
         "x += y * 2.0\n    return x",

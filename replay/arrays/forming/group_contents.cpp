@@ -63,6 +63,12 @@ bool GroupContents::are_presentable() const {
                              [&](const auto& known) { return known.second < 0 || is_presentable(known.second); });
 }
 
+std::size_t GroupContents::result_count() const {
+  return static_cast<std::size_t>(std::ranges::count_if(state_.registers, [&](const auto& known) {
+    return known.second >= 0 && at(known.second).kind == Kind::kResult;
+  }));
+}
+
 bool GroupContents::are_returnable(std::int32_t place) const {
   const auto known = state_.registers.find(place);
   const int index = known == state_.registers.end() ? -1 : known->second;

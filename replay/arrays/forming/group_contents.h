@@ -57,6 +57,8 @@ class GroupContents {
 
   // Whether all contents exist as objects after the group, or could be made.
   [[nodiscard]] bool are_presentable() const;
+  // How many registers hold results.
+  [[nodiscard]] std::size_t result_count() const;
   // Whether all contents do if this register is returned: a tuple can be returned if each of its items is an object.
   [[nodiscard]] bool are_returnable(std::int32_t place) const;
 

@@ -16,7 +16,6 @@ constexpr int kCallableSlots = 2;  // null and the ufunc
 
 std::unique_ptr<PlannedGroup> FusionPlanner::plan(Reason* reason) {
   take_steps();
-  const bool is_in_loop = !source_.operations.empty();
   const std::size_t built = builder().operation_count();
   // Where a name has not been looked up yet, a later attempt may fuse more.
   if (reason_ == Reason::kNotLooked || built == 0) {
@@ -30,13 +29,7 @@ std::unique_ptr<PlannedGroup> FusionPlanner::plan(Reason* reason) {
   }
   if (!is_all) {
     // The following steps need an object that a fusion group does not make.
-    FusionSource shorter = source_;
-    if (is_in_loop) {
-      shorter.operations = source_.operations.first(group_->count);
-    } else {
-      shorter.end = source_.first + group_->count;
-    }
-    return FusionPlanner(np(), shorter).plan(reason);
+    return plan_first(group_->count, reason);
   }
   if (!commit()) {
     if (builder().pass_count() > 1) {
@@ -44,11 +37,44 @@ std::unique_ptr<PlannedGroup> FusionPlanner::plan(Reason* reason) {
       apart.in_passes = false;
       return FusionPlanner(np(), apart).plan(reason);
     }
+    if (const std::size_t count = shorter_count(); count > 0) {
+      std::unique_ptr<PlannedGroup> shorter = plan_first(count, reason);
+      if (shorter != nullptr) {
+        shorter->end = Reason::kLimit;
+      }
+      return shorter;
+    }
     *reason = Reason::kLimit;
     return nullptr;
   }
   group_->end = reason_;
   return std::move(group_);
+}
+
+// A group of the first steps only.
+std::unique_ptr<PlannedGroup> FusionPlanner::plan_first(std::size_t count, Reason* reason) const {
+  FusionSource shorter = source_;
+  if (source_.operations.empty()) {
+    shorter.end = source_.first + count;
+  } else {
+    shorter.operations = source_.operations.first(count);
+  }
+  return FusionPlanner(np(), shorter).plan(reason);
+}
+
+// Where to end a group that has too many results or names: in its last half, where the fewest results are arrays
+// afterwards. 0: nowhere.
+std::size_t FusionPlanner::shorter_count() const {
+  const End* best = nullptr;
+  for (const End& end : ends_) {
+    const bool is_shorter = end.operations >= 2 && end.count < group_->count;
+    const bool is_long = end.operations * 2 >= accepted_.operations;
+    if (is_shorter &&
+        (best == nullptr || (is_long && end.results <= best->results) || best->operations * 2 < accepted_.operations)) {
+      best = &end;
+    }
+  }
+  return best == nullptr ? 0 : best->count;
 }
 
 // Takes steps until one is refused, and accepts them up to the last operation behind which all contents are objects.
@@ -91,6 +117,7 @@ void FusionPlanner::accept(std::size_t count) {
                .locals = locals_.size(),
                .numeric_slots = group_->numeric_slots.size(),
                .computed = group_->computed.size()};
+  ends_.push_back({group_->count, accepted_.operations, contents_.result_count()});
 }
 
 bool FusionPlanner::refuse(Reason reason) {

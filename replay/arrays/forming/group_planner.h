@@ -37,6 +37,15 @@ class FusionPlanner {
     std::size_t loads = 0, guards = 0, same = 0, returned_frames = 0, locals = 0, numeric_slots = 0, computed = 0;
   };
 
+  // A step behind which the group may end, and how many results registers hold there.
+  struct End {
+    std::uint32_t count;
+    std::size_t operations;
+    std::size_t results;
+  };
+
+  [[nodiscard]] std::unique_ptr<PlannedGroup> plan_first(std::size_t count, Reason* reason) const;
+  [[nodiscard]] std::size_t shorter_count() const;
   void take_steps();
   void accept(std::size_t count);
   bool refuse(Reason reason);
@@ -102,6 +111,7 @@ class FusionPlanner {
   std::unique_ptr<PlannedGroup> group_;
   GroupContents contents_;
   Accepted accepted_;
+  std::vector<End> ends_;
   std::vector<std::pair<const Step*, int>> locals_;
   Reason reason_ = Reason::kNone;
   std::int32_t returned_ = -1;  // register that is returned, where the trace ends behind the group

@@ -8,7 +8,7 @@ namespace tagalong::array {
 inline constexpr unsigned kMaxFusionOperations = 128;
 inline constexpr unsigned kMaxFusionSlots = 255;  // a slot number fits into a byte
 inline constexpr unsigned kMaxFusionScalars = 32;
-inline constexpr unsigned kMaxFusionOutputs = 8;
+inline constexpr unsigned kMaxFusionOutputs = 32;
 inline constexpr unsigned kMaxFusionInputs = 24;
 inline constexpr unsigned kMaxFusionReductions = 4;
 inline constexpr unsigned kMaxAxisReductions = 4;

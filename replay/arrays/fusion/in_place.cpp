@@ -26,9 +26,9 @@ bool InPlaceTargets::may_be_direct() const {
   }
   // An input that overlaps a target would be read after it has been written.
   const auto does_not_overlap = [&](std::size_t target) {
-    const Bytes written = bytes_of(space_->targets[target], np_.item_size[plan_.targets[target].type]);
+    const Extent item_size = np_.item_size[plan_.targets[target].type];
     for (std::size_t i = 0; i < plan_.inputs.size(); ++i) {
-      if (written.overlaps(bytes_of(space_->inputs[i], np_.item_size[plan_.inputs[i].type]))) {
+      if (overlap(space_->targets[target], item_size, space_->inputs[i], np_.item_size[plan_.inputs[i].type])) {
         return false;
       }
     }

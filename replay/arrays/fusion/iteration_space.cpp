@@ -1,8 +1,10 @@
 #include "replay/arrays/fusion/iteration_space.h"
 
 #include <algorithm>
+#include <boost/container/static_vector.hpp>
 #include <cstdlib>
 #include <cstring>
+#include <functional>
 
 #include "replay/arrays/simd/broadcast.h"
 
@@ -218,6 +220,79 @@ Bytes bytes_of(const View& view, Extent item_size) {
     (span < 0 ? bytes.first : bytes.last) += span;
   }
   return bytes;
+}
+
+namespace {
+
+// The sums of `terms`, each of them a multiple of its step.
+class Sums {
+ public:
+  void add(Extent step, Extent most) {
+    const auto same = std::ranges::find(terms_, step, &Term::step);
+    if (same != terms_.end()) {
+      same->most += most;
+    } else {
+      terms_.push_back({.step = step, .most = most});
+    }
+  }
+  // Whether some sum has this value. True also where that takes long to find out.
+  [[nodiscard]] bool reach(Extent value) {
+    std::ranges::sort(terms_, std::ranges::greater(), &Term::step);
+    Extent largest = 0;
+    for (std::size_t number = terms_.size(); number-- > 0;) {
+      terms_[number].behind = largest;
+      largest += terms_[number].step * terms_[number].most;
+    }
+    return value >= 0 && value <= largest && reach(0, value);
+  }
+
+ private:
+  struct Term {
+    Extent step;
+    Extent most;        // the largest factor
+    Extent behind = 0;  // the largest sum of all later terms
+  };
+
+  // With regular strides a step is larger than all that the later terms add up to. So there are few factors to try.
+  bool reach(std::size_t number, Extent value) {
+    if (number == terms_.size()) {
+      return value == 0;
+    }
+    const Term& term = terms_[number];
+    const Extent least = value <= term.behind ? 0 : (value - term.behind + term.step - 1) / term.step;
+    for (Extent factor = least; factor <= std::min(term.most, value / term.step); ++factor) {
+      if (left_-- == 0 || reach(number + 1, value - factor * term.step)) {
+        return true;
+      }
+    }
+    return false;
+  }
+
+  static constexpr int kMostTried = 100;
+  boost::container::static_vector<Term, 2 * kMaxFusionDims + 1> terms_;
+  int left_ = kMostTried;
+};
+
+}  // namespace
+
+bool overlap(const View& one, Extent item_size, const View& other, Extent other_item_size) {
+  const Bytes bytes = bytes_of(one, item_size);
+  const Bytes other_bytes = bytes_of(other, other_item_size);
+  if (!bytes.overlaps(other_bytes) || one.shape.count() == 0 || other.shape.count() == 0) {
+    return false;
+  }
+  // The distance of two bytes is a sum of strides: from the first byte of `one` upwards, and from the last byte of
+  // `other` downwards. The bytes are the same if the distance is that of the first byte and the last one.
+  Sums distances;
+  for (const View* view : {&one, &other}) {
+    for (int axis = 0; axis < view->shape.nd; ++axis) {
+      if (view->shape.dims[axis] > 1 && view->strides[axis] != 0) {
+        distances.add(std::abs(view->strides[axis]), view->shape.dims[axis] - 1);
+      }
+    }
+  }
+  distances.add(1, item_size + other_item_size - 2);
+  return distances.reach(other_bytes.last - 1 - bytes.first);
 }
 
 bool is_injective(const View& view, Extent item_size) {

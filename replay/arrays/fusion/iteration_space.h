@@ -60,6 +60,9 @@ struct Bytes {
   [[nodiscard]] bool overlaps(const Bytes& other) const { return first < other.last && other.first < last; }
 };
 [[nodiscard]] Bytes bytes_of(const View& view, Extent item_size);
+// Whether some element of one view shares memory with some element of the other. True where strides are so irregular
+// that the answer takes long.
+[[nodiscard]] bool overlap(const View& one, Extent item_size, const View& other, Extent other_item_size);
 
 // Whether no two elements share memory, as far as a cheap test shows.
 [[nodiscard]] bool is_injective(const View& view, Extent item_size);

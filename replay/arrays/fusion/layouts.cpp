@@ -92,15 +92,14 @@ FusionReason SpaceBinding::bind_target(std::size_t number) {
   if (!view.is_aligned || !is_injective(view, item_size)) {
     return FusionReason::kLayout;
   }
-  const Bytes written = bytes_of(view, item_size);
   for (std::size_t other = 0; other < plan_.inputs.size(); ++other) {
     if ((target.later >> other & 1U) != 0 &&
-        written.overlaps(bytes_of(space_.inputs[other], np_.item_size[plan_.inputs[other].type]))) {
+        overlap(view, item_size, space_.inputs[other], np_.item_size[plan_.inputs[other].type])) {
       return FusionReason::kOverlap;
     }
   }
   for (std::size_t other = 0; other < number; ++other) {
-    if (written.overlaps(bytes_of(space_.targets[other], np_.item_size[plan_.targets[other].type]))) {
+    if (overlap(view, item_size, space_.targets[other], np_.item_size[plan_.targets[other].type])) {
       return FusionReason::kOverlap;
     }
   }
@@ -161,7 +160,7 @@ FusionReason SpaceBinding::bind_result(std::size_t number) {
     result = space_.operands[static_cast<std::size_t>(operation.layout_of)];
     return FusionReason::kNone;
   }
-  if (operation.is_cast) {
+  if (operation.is_cast && operation.target < 0) {
     result = {.strides = layouts.strides[0]};  // cast while it is read, so NumPy uses its iterator
     return FusionReason::kNone;
   }
@@ -297,7 +296,8 @@ FusionReason SpaceBinding::bind_column(const PlanOperation& operation) {
 // --- The order of the elements, and the arrays that are one row in that order
 
 void SpaceBinding::bind_walk() {
-  std::array<Strides*, kMaxFusionInputs + 2 * kMaxFusionOutputs + kMaxFusionReductions + kMaxAxisReductions> all{};
+  std::array<Strides*, kMaxFusionInputs + 2 * kMaxFusionOutputs + kMaxFusionReductions + kMaxAxisReductions>
+      all;  // NOLINT(cppcoreguidelines-pro-type-member-init)
   std::size_t count = 0;
   for (std::size_t i = 0; i < plan_.inputs.size(); ++i) {
     space_.walked_inputs[i] = space_.input_strides[i];

@@ -38,6 +38,10 @@ int MultiPassBuilder::constant(PyObject* object) {
 }
 
 int MultiPassBuilder::view(ViewSpec spec) {
+  const auto is_same = [&](const Object& known) { return known.part_of < 0 && known.view == spec; };
+  if (const auto known = std::ranges::find_if(objects_, is_same); known != objects_.end()) {
+    return static_cast<int>(known - objects_.begin());
+  }
   const int number = current().view(spec, (*externals_)[spec.external], externals_->data());
   return add_object({.view = std::move(spec), .number = number});
 }

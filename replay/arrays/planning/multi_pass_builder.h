@@ -29,6 +29,7 @@ class MultiPassBuilder {
 
   int external(PyObject* object, unsigned number);
   int constant(PyObject* object);
+  // The same part again has the same number, so later operations read what earlier ones have written there.
   int view(ViewSpec spec);
   // A part of a result, for later passes; the external in `spec` is ignored.
   int part(int object, ViewSpec spec);

@@ -26,6 +26,10 @@ int FusionPlanBuilder::add(const ArrayVerb& verb) {
   if (!verb.fits()) {
     return refuse(FusionReason::kOther);
   }
+  const auto is_changed = [&](int number) { return number >= 0 && operands_.is_changed(number); };
+  if (std::ranges::any_of(verb.operands, is_changed) || is_changed(verb.out) || is_changed(verb.where)) {
+    return refuse(FusionReason::kOverlap);
+  }
   switch (verb.kind) {
     case Kind::kBinary:
       return binary(verb);
@@ -201,9 +205,13 @@ int FusionPlanBuilder::assign(const ArrayVerb& verb) {
   const int value = verb.operands[1];
   Object& part = at(target);
   const Object& from = at(value);
-  if (!from.is_result || from.is_column || part.external < 0 || !is_array(part.code) ||
+  if (target == value && part.target >= 0) {
+    return target;  // the end of an operation in place: the part has its new contents already
+  }
+  const bool is_computed = from.is_result || from.target >= 0;
+  if (!is_computed || from.is_column || part.external < 0 || !is_array(part.code) ||
       !(part.place.shape == operands_.space())) {
-    return refuse(from.is_result ? FusionReason::kShape : FusionReason::kOther);
+    return refuse(is_computed ? FusionReason::kShape : FusionReason::kOther);
   }
   const StridedLoop loop = unsafe_cast_loop(from.code, part.code);
   const int slot = loop == nullptr || plan_->operations.size() == kMaxFusionOperations ? -1 : operands_.new_slot();
@@ -217,12 +225,19 @@ int FusionPlanBuilder::assign(const ArrayVerb& verb) {
   copy.vector_op = from.code == kDouble && part.code == kDouble ? VectorOp::kCopy : VectorOp::kNone;
   copy.slots[0] = static_cast<Slot>(from.slot);
   copy.slots[1] = static_cast<Slot>(slot);
+  copy.layout_of = static_cast<std::int16_t>(part.slot);
   plan_->operations.push_back(copy);
   if (is_floating(from.code) && from.code != part.code) {
     plan_->float_units = std::max(plan_->float_units, FloatUnits::kVector);
   }
   ++plan_->calls;
-  return operands_.write(&part, slot) ? target : refuse(FusionReason::kLimit);
+  if (!operands_.write(&part, slot)) {
+    return refuse(FusionReason::kLimit);
+  }
+  if (copy.layout_of < 0) {
+    plan_->operations.back().target = static_cast<std::int16_t>(part.target);
+  }
+  return target;
 }
 
 // --- Operations of the plan

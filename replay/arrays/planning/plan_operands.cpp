@@ -72,6 +72,17 @@ bool PlanOperands::write(Object* object, int slot) {
   return true;
 }
 
+bool PlanOperands::is_changed(int number) const {
+  const Object& object = at(number);
+  if (object.external < 0 || object.target >= 0 || !is_array(object.code) || plan_.targets.empty()) {
+    return false;
+  }
+  return std::ranges::any_of(objects_, [&](const Object& other) {
+    return other.target >= 0 &&
+           overlap(other.place, np_.item_size[other.code], object.place, np_.item_size[object.code]);
+  });
+}
+
 Shape PlanOperands::shape_of(const Object& object) const {
   if (object.is_column) {
     return plan_.column_shape(space_, object.drops_axes);

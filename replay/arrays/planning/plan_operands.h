@@ -60,6 +60,9 @@ class PlanOperands {
   int new_slot() { return plan_.slots < kMaxFusionSlots ? static_cast<int>(plan_.slots++) : -1; }
   // Makes the slot the object's new contents. False: there are too many such objects.
   bool write(Object* object, int slot);
+  // Whether the object, which has not been written itself, shares memory with an array that has: its contents change
+  // before an operation could read them.
+  [[nodiscard]] bool is_changed(int number) const;
 
   // Why the last operation is not part of the fusion group.
   [[nodiscard]] FusionReason reason() const { return reason_; }

@@ -23,10 +23,10 @@ using Reason = array::FusionReason;
 constexpr std::size_t kMostGroups = 4;  // of one step: for operands of other kinds
 constexpr int kMade = 1;                // containers, by a fusion group
 
-// For operands of other kinds, or names that are bound anew, another plan may fit.
+// For operands of other kinds, operands that overlap now, or names that are bound anew, another plan may fit.
 bool wants_another_plan(array::FusionReason reason) {
   return reason == array::FusionReason::kNone || reason == array::FusionReason::kKinds ||
-         reason == array::FusionReason::kBinding;
+         reason == array::FusionReason::kOverlap || reason == array::FusionReason::kBinding;
 }
 
 // Only as many entries as the group has: to construct and destroy all would take longer than a small group.
@@ -405,7 +405,8 @@ bool run_whole_trace(RunState& state) {
     state.registers[entry.to] = nullptr;
   }
   // The reason is reported where the steps themselves try to form a group.
-  straight.does_more = reason == Reason::kOther;
+  const auto returns = [](const auto& group) { return group->returns; };
+  straight.does_more = reason == Reason::kOther && std::ranges::none_of(site.groups, returns);
   site.delay();
   return false;
 }

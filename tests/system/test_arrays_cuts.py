@@ -1,0 +1,297 @@
+"""Fusion groups end where an operation reads what they have written, and where they are full. Both parts are groups."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from random import Random
+from typing import Any
+
+import numpy as np
+import pytest
+
+import tagalong
+from chains_support import FusionRuns, both, check, groups_run
+from tagalong import _core
+
+WARM_UP = 3
+
+
+@pytest.fixture(autouse=True)
+def fusion() -> None:
+    """Enables the engine's option, which is off."""
+    FusionRuns.begin()
+
+
+def line(*shape: int) -> np.ndarray:
+    return np.linspace(1, 2, int(np.prod(shape))).reshape(shape)
+
+
+def groups_of_a_call(body: str, make: Callable[[], list[Any]]) -> int:
+    """Compares some calls with eager execution; the groups that a later call runs."""
+    eager, traced = both(f"def f(a, b):\n    {body}\n")
+    for _ in range(WARM_UP):
+        check(eager, traced, make)
+    before = groups_run()
+    check(eager, traced, make)
+    assert tagalong.stats(traced).hits >= 1
+    return groups_run() - before
+
+
+# body, number of fusion groups
+OVERLAPS: dict[str, tuple[str, int]] = {
+    "two stencils in turn": (
+        "b[1:-1] = (a[:-2] + a[1:-1] + a[2:]) * 0.5\n    a[1:-1] = (b[:-2] + b[1:-1] + b[2:]) * 0.5",
+        2,
+    ),
+    "three times": (
+        "b[1:-1] = (a[:-2] + a[2:]) * 0.5\n    a[1:-1] = (b[:-2] + b[2:]) * 0.5\n"
+        "    b[1:-1] = (a[:-2] + a[2:]) * 0.25",
+        3,
+    ),
+    "every other element": ("a[::2] = b[::2] * 2.0 + 1.0\n    b[::2] = a[1::2] * 3.0 - 1.0", 1),
+    "halves": ("a[:30] = b[:30] * 2.0 + 1.0\n    b[30:] = a[30:] * 3.0 - b[:30]", 1),
+    "red and black": (
+        "a[1:-1:2] = (a[:-2:2] + a[2::2]) * 0.5\n    a[2:-1:2] = (a[1:-2:2] + a[3::2]) * 0.5",
+        2,
+    ),
+    "written, then read": ("a[1:-1] = b[1:-1] * 2.0 + b[2:]\n    b[1:-1] = a[1:-1] * 3.0 - b[:-2]", 1),
+    "written twice": ("a[1:-1] = b[1:-1] * 2.0 + b[2:]\n    a[1:-1] = a[1:-1] * 3.0 - b[:-2]", 1),
+    "read, written, read": (
+        "t = a[1:-1] * b[:-2] + 1.0\n    a[1:-1] = t * t - b[2:]\n    b[1:-1] = a[1:-1] * t + t\n    return t",
+        1,
+    ),
+    "in place": ("a[1:-1] += b[1:-1] * 2.0 - b[2:]\n    b[1:-1] *= a[1:-1] + 1.0", 1),
+    "moved to a part": ("a[1:-1] += b[1:-1] * 2.0\n    b[1:-1] = a[1:-1]", 1),
+    "the whole array": ("a += b * 2.0 + 1.0\n    b[1:] = a[1:] * 2.0 + a[:-1]", 2),
+    "a part, then the whole array": ("a[1:] = b[1:] * 2.0 + 1.0\n    b += a * 2.0 - 1.0", 2),
+}
+
+
+@pytest.mark.parametrize("name", OVERLAPS)
+def test_overlaps(name: str) -> None:
+    body, groups = OVERLAPS[name]
+    assert groups_of_a_call(body, lambda: [line(60), line(60) + 1]) == groups
+    assert groups_of_a_call(body, lambda: [line(20_000)[:60], line(120)[::-2]]) == groups
+
+
+COLUMNS: dict[str, tuple[str, int]] = {
+    "beside each other": ("a[:, 1] = a[:, 0] * 2.0 + b[:, 0]\n    a[:, 3] = a[:, 2] * a[:, 1] - 1.0", 1),
+    "one after another": (
+        "for i in range(1, 4):\n        a[1:-1, i] = -1.0 / (b[1:-1, i] * a[1:-1, i - 1] + 2.0)",
+        1,
+    ),
+    "downwards": (
+        "for i in range(1, 4):\n"
+        "        c = b[:, i] * 0.5 + 1.0\n"
+        "        a[:, i] = c * a[:, i]\n"
+        "        d = 1.0 / (c - a[:, i - 1] * c)\n"
+        "        a[:, i] = a[:, i] * d\n"
+        "        b[:, i] = (b[:, i] - b[:, i - 1] * c) * d",
+        1,
+    ),
+}
+
+
+@pytest.mark.parametrize("name", COLUMNS)
+def test_columns_beside_each_other(name: str) -> None:
+    body, groups = COLUMNS[name]
+    assert groups_of_a_call(body, lambda: [line(30, 4), line(30, 4) + 1]) == groups
+    assert groups_of_a_call(body, lambda: [line(30, 4).T.copy().T, line(30, 4)[::-1, ::-1]]) == groups
+
+
+def test_arrays_that_overlap_later_or_no_longer() -> None:
+    """The longer plan does not fit where they overlap; the shorter one always does."""
+    eager, traced = both("def f(a, b, c):\n    a[:] = b * 2.0 + c\n    c *= b + 1.0\n    return c * b\n")
+    memory = line(100)
+
+    def apart() -> list[Any]:
+        return [memory[:20].copy(), line(20), line(20) + 1]
+
+    def overlapping() -> list[Any]:
+        moved = memory.copy()
+        return [moved[:20], line(20), moved[10:30]]
+
+    def interleaved() -> list[Any]:
+        moved = memory.copy()
+        return [moved[:40:2], line(20), moved[1:41:2]]
+
+    for make in (apart, overlapping, interleaved, apart, overlapping) * 2:
+        for _ in range(WARM_UP):
+            check(eager, traced, make)
+        before = groups_run()
+        check(eager, traced, make)
+        assert groups_run() - before in {(2 if make is overlapping else 1), 2}, make.__name__
+
+
+def test_the_end_of_a_group_is_explained() -> None:
+    eager, traced = both("def f(a, b):\n    b[1:] = a[:-1] * 2.0 + a[1:]\n    a[1:] = b[:-1] * 2.0 + b[1:]\n")
+    for _ in range(WARM_UP):
+        check(eager, traced, lambda: [line(60), line(60)])
+    assert "then: an array that is written overlaps" in tagalong.explain(traced)
+
+
+@pytest.mark.parametrize("errstate", ["ignore", "warn", "call", "raise"])
+def test_errors_in_the_second_part(errstate: str) -> None:
+    """What the first part has written stays."""
+    eager, traced = both(
+        "def f(a, b):\n    b[1:-1] = a[2:] * 2.0 + a[:-2]\n    a[1:-1] = 1.0 / (b[2:] - b[:-2])\n"
+    )
+    for first in (1.0, 1.0, 1.0, 1.0, 0.0, 1.0, 0.0):
+        make = lambda first=first: [line(30) * first, line(30) * first]  # noqa: E731
+        check(eager, traced, make, {"all": errstate})
+
+
+PARTS_OF_A_ROW = (
+    "[:9]",
+    "[9:18]",
+    "[18:]",
+    "[::3]",
+    "[1::3]",
+    "[2::3]",
+    "[1:10]",
+    "[8::-1]",
+    "[26:17:-1]",
+    "[3:21:2]",
+)
+PARTS_OF_A_MATRIX = ("[:, 0]", "[:, 1]", "[:, 2]", "[0]", "[i]", "[:, i]", "[::-1, 1]", "[2, ::-1]", "[-1]")
+
+
+def statements(random: Random, count: int, parts: tuple[str, ...]) -> list[str]:
+    """Random statements that read and write parts and whole arrays, some of them in a loop."""
+    lines = []
+    names = ["x", "y"]
+
+    def operand() -> str:
+        if random.random() < 0.3:
+            return random.choice(names)
+        return random.choice(("a", "b")) + random.choice(parts)
+
+    def expression() -> str:
+        text = operand()
+        for _ in range(random.randint(1, 3)):
+            other = operand() if random.random() < 0.8 else "0.5"
+            text = f"({text} {random.choice('+-*')} {other})"
+        return text
+
+    for number in range(count):
+        kind = random.random()
+        if kind < 0.35:
+            lines.append(f"t{number} = {expression()}")
+            names.append(f"t{number}")
+        else:
+            sign = random.choice(("=", "=", "=", "+=", "*=", "-="))
+            lines.append(f"{random.choice(('a', 'b'))}{random.choice(parts)} {sign} {expression()}")
+    return lines
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_random_statements(seed: int) -> None:
+    random = Random(f"cuts {seed}")
+    is_matrix = seed % 2 == 1
+    is_loop = seed % 4 > 1
+    for _ in range(6):
+        body = statements(random, random.randint(2, 9), PARTS_OF_A_MATRIX if is_matrix else PARTS_OF_A_ROW)
+        names = [text.split(" = ")[0] for text in body if text.startswith("t")]
+        indent = " " * (8 if is_loop else 4)
+        source = "\n".join(
+            [
+                "def f(a, b, x, y):",
+                "    i = 2",
+                *(["    for i in range(3):"] if is_loop else []),
+                *(indent + text for text in body),
+                f"    return {', '.join(['x', *random.sample(names, len(names) // 2)])}",
+                "",
+            ]
+        )
+        eager, traced = both(source)
+        for call in range(6):
+            shape = (9, 9) if is_matrix else (27,)
+            values = np.random.default_rng(call)
+            given = [
+                values.normal(size=shape),
+                values.normal(size=shape),
+                values.normal(size=9),
+                values.normal(size=9),
+            ]
+            if call == 4:
+                given[1] = given[0][::-1]  # one array is the other one
+            check(eager, traced, lambda given=given: copies(given), {"all": "ignore"})
+    assert groups_run() > 10
+
+
+def copies(given: list[np.ndarray]) -> list[np.ndarray]:
+    """Copies of the arrays, of which the second one stays a view of the first one."""
+    copied = [one.copy() for one in given]
+    if given[1].base is not None:
+        copied[1] = copied[0][::-1]
+    return copied
+
+
+def chain(random: Random, operations: int, living: int) -> str:
+    """A function with so many operations and named temporaries, all of which are used at the end."""
+    lines = ["def f(x, y, n):"]
+    done = 0
+    names: list[str] = []
+    while done < operations - living or len(names) < living:
+        name = f"v{len(names) % living}"
+        one = random.choice(names) if names else "x"
+        other = random.choice((*names[-3:], "x", "y", "n", "1.5"))
+        sign = random.choice("+-" if other in names else "+-*")  # without squares, so that nothing overflows
+        lines.append(f"    {name} = {one} {sign} {other} * y - x * {len(names) % 7}.25")
+        names.append(name)
+        done += 4
+    alive = [f"v{number}" for number in range(living)]
+    lines.append(f"    return {' + '.join(alive)}, {alive[-1]}")
+    return "\n".join([*lines, ""])
+
+
+@pytest.mark.parametrize("operations", [1, 20, 60, 120, 160, 400, 1200])
+@pytest.mark.parametrize("living", [1, 7, 9, 40, 150])
+def test_many_temporaries(operations: int, living: int) -> None:
+    eager, traced = both(chain(Random(f"{operations} {living}"), operations, living))
+    for size in (8, 8, 8, 8, 3000, 3000, 40_000):
+        check(eager, traced, lambda size=size: [line(size), line(size) - 1, 0.5], {"all": "ignore"})
+        check(eager, traced, lambda: [line(4, 50).T, line(50, 4), 0.5], {"all": "ignore"})
+    before = groups_run()
+    check(eager, traced, lambda: [line(8), line(8) - 1, 0.5], {"all": "ignore"})
+    groups = groups_run() - before
+    count = max(operations, 4 * living) + living
+    assert 1 <= groups <= 1 + count // 50, groups
+
+
+@pytest.mark.parametrize("living", [5, 30, 100])
+def test_names_that_a_loop_leaves(living: int) -> None:
+    """Results stay visible after the loop, however many there are."""
+    lines = [f"        v{number} = x * {number}.5 - v{number - 1} * i" for number in range(1, living)]
+    source = "\n".join(
+        [
+            "def f(x, y):",
+            "    for i in range(40):",
+            "        v0 = x + y * i",
+            *lines,
+            f"    return {', '.join(f'v{number}' for number in range(0, living, 3))}",
+            "",
+        ]
+    )
+    eager, traced = both(source)
+    for _ in range(4):
+        check(eager, traced, lambda: [line(30), line(30)])
+    before = groups_run()
+    check(eager, traced, lambda: [line(30), line(30)])
+    assert groups_run() - before >= 30
+
+
+@pytest.mark.parametrize("count", [20, 30, 70, 200])
+def test_many_operands_and_numbers(count: int) -> None:
+    """Arrays, numbers and names beyond what one group can have."""
+    names = {f"g{number}": float(number) for number in range(count)}
+    lines = [f"    r = r * g{number} + n[{number}] - (k + {number}) * m[{number}]" for number in range(count)]
+    source = "\n".join(["def f(x, n, m, k):", "    r = x + 1.0", *lines, "    return r", ""])
+    eager, traced = both(source, **names)
+    for _ in range(5):
+        make = lambda: [line(20), [line(20) + number for number in range(count)], [0.5] * count, 2]  # noqa: E731
+        check(eager, traced, make)
+    before = groups_run()
+    check(eager, traced, make)
+    assert groups_run() > before
+    assert _core.counter("groups_run") > 0
