@@ -14,7 +14,7 @@ class ArithmeticCode : private KernelPart {
 
   // Computes the divisors' reciprocals as sums of two doubles (division.cpp).
   void prepare_divisors();
-  void compute(VectorOp what, int out, std::span<const int> in);
+  void compute(const VectorOperation& operation, int out, std::span<const int> in);
 
  private:
   void divide(int out, int one, int two);

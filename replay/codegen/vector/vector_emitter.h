@@ -1,5 +1,5 @@
-// Generates the machine code of one fused kernel (vector_code.h): a loop over whole vectors of doubles, and the
-// remainder behind it. This class emits the loops and orders the operations; its parts emit the operations.
+// Generates the machine code of one fused kernel (vector_code.h): a loop over whole vectors, and the remainder
+// behind it. This class emits the loops and orders the operations; its parts emit the operations.
 //
 //   rdi  pointers by slot      rsi  last element at which an iteration begins      rax  current element
 //   rcx, rdx  scratch; on entry the row steps (rcx) and the number of rows (rdx)
