@@ -38,7 +38,23 @@ FLOATS = {
     + "    return e0, e1, e2, d - e0 * e1 + e2 * e3 - e4 * e5 + e6 * e7 - e8 + e9 * e10 - e11 + e12 * e13",
     "numbers": "return (" + " + ".join(f"(a * {k} - b / {k + 3})" for k in range(20)) + ") * c",
 }
-PROGRAMS: dict[str, dict[str, str]] = {"float32": FLOATS, "float64": FLOATS}
+INTEGERS = {
+    "arithmetic": "return (a + b - c) * b - (c + 3) * 7",
+    "signs": "return -a * np.sign(b * 1) + np.absolute(c - 1) - np.square(a * b), np.sign(a + 0), abs(b + 0)",
+    "extremes": "return np.maximum(a * 1, b) - np.minimum(c + 0, a)",
+    "bits": "return (a & b) ^ (c | 5), ~(a ^ b) | c, (a | b) & 255",
+    "shifts": "return (a + 0) << b, (b + 0) >> c, (a + 0) >> 3, (c + 0) << 1, (1 << (b & 15)) + a",
+    "comparisons": FLOATS["comparisons"],
+    "logic": FLOATS["logic"],
+    "masks read": FLOATS["masks read"],
+    "choices": FLOATS["choices"],
+    "several": "d = a * b\n    e = d - c\n    return d, e, d * e, (e & 3) < d",
+    "many": FLOATS["many"],
+    "numbers": "return (" + " + ".join(f"(a * {k} - b * {k + 3})" for k in range(20)) + ") * c",
+}
+PROGRAMS: dict[str, dict[str, str]] = dict.fromkeys(("float32", "float64"), FLOATS) | dict.fromkeys(
+    ("int32", "int64", "uint32", "uint64"), INTEGERS
+)
 CASES = [(dtype, name) for dtype, programs in PROGRAMS.items() for name in programs]
 
 
@@ -57,8 +73,23 @@ def special(dtype: str) -> np.ndarray:
     kind = np.dtype(dtype)
     if kind.kind != "f":
         limits = np.iinfo(kind)
-        chosen = [limits.min, limits.min + 1, limits.max, limits.max - 1, 0, 1, 2, 3, 7, 31, 32, 63, 64, 100]
-        return np.array([*chosen, *(-np.array(chosen[4:], np.int64) if limits.min else [])]).astype(kind)
+        chosen = [
+            int(limits.min),
+            limits.min + 1,
+            int(limits.max),
+            limits.max - 1,
+            0,
+            1,
+            2,
+            3,
+            7,
+            31,
+            32,
+            63,
+            64,
+            100,
+        ]
+        return np.array([*chosen, *(-number for number in chosen[4:] if limits.min)], kind)
     limits = np.finfo(kind)
     tiny, smallest = float(limits.tiny), float(limits.smallest_subnormal)
     numbers = [0.0, -0.0, np.inf, -np.inf, smallest, -smallest, tiny, -tiny / 2, float(limits.max), -1.0, 1.0]
@@ -189,6 +220,20 @@ def test_reductions(dtype: str) -> None:
     )
     for shape in ((20, 30), (8, 4), (300, 7), (3, 5000)):
         check(eager, traced, again(operands(dtype, shape)))
+
+
+@pytest.mark.parametrize("codes", ["qf", "ld", "if", "Qd", "Il", "qb", "iq"])
+def test_integers_and_others(codes: str) -> None:
+    """a has the first dtype, b and c have the second one; the masks of one select numbers of the other."""
+    eager, traced = both(
+        "def f(a, b, c, m):\n    d = (a * 2 > a) & (b + c > c)\n    e = np.where(d, a, a * 3)\n"
+        "    return e, np.where(d | m, b - c, c), (e + 1).astype(np.float64) * 0.5, d\n"
+    )
+    for length, extreme in itertools.product((300, 300, 300, *FEW_LENGTHS, 9000), (0.0, 0.05, 1.0)):
+        made = [numbers(dtype, length, extreme=extreme) for dtype in (codes[0], codes[1], codes[1])]
+        made.append(RANDOM.integers(0, 2, length).astype(bool))
+        for errstate in ERRSTATES:
+            check(eager, traced, again(made), errstate)
 
 
 MIXED = {

@@ -13,6 +13,16 @@ std::optional<LaneType> lane_type_of(unsigned type) {
       return LaneType::kFloat64;
     case kFloat:
       return LaneType::kFloat32;
+    case kLong:
+    case kLongLong:
+      return LaneType::kInt64;
+    case kULong:
+    case kULongLong:
+      return LaneType::kUInt64;
+    case kIntC:
+      return LaneType::kInt32;
+    case kUIntC:
+      return LaneType::kUInt32;
     default:
       return std::nullopt;
   }

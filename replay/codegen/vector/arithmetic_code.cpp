@@ -120,6 +120,12 @@ void ArithmeticCode::compute(const VectorOperation& operation, int out, std::spa
       return asm_.select(out, first, second, in[2]);
     case kCopy:
       return asm_.copy(out, first);
+    case kBitAnd:  // integer_code.h
+    case kBitOr:
+    case kBitXor:
+    case kBitNot:
+    case kShiftLeft:
+    case kShiftRight:
     case kExp:  // svml_code.h
     case kLog:
     case kGlibcExp:  // glibc_code.h

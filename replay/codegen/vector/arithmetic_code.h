@@ -1,4 +1,5 @@
-// The instructions of a kernel's operations, except the functions of libraries (svml_code.h, glibc_code.h).
+// The instructions of a kernel's operations on floats and bools, except the functions of libraries (svml_code.h,
+// glibc_code.h).
 #pragma once
 
 #include <span>

@@ -41,6 +41,14 @@ struct LaneInstructions {
   Unary square_root;
   Compare compare;
   CompareToMask compare_to_mask;
+  // Integers. Lanes of eight bytes have those behind the empty line with AVX-512 only.
+  Binary integer_add, integer_subtract, integer_greater, integer_shift_left, unsigned_shift_right;
+  Shift integer_shift_left_all;
+  CompareToMask integer_compare_to_mask, unsigned_compare_to_mask;
+
+  Binary integer_multiply, integer_shift_right;
+  Binary integer_minimum, integer_maximum, unsigned_minimum, unsigned_maximum;
+  Unary integer_absolute;
 };
 
 // `bytes` of a lane: 4 or 8.

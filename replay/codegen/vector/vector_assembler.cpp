@@ -8,6 +8,7 @@ namespace tagalong::array {
 namespace {
 
 constexpr int kSelectBits = 0xCA;  // vpternlog, bitwise: a ? b : c
+constexpr int kAllBits = 0xFF;     // vpternlog: ones
 constexpr int kInvertBits = 0x55;  // vpternlog: not c
 constexpr int kBitsOfByte = 8;
 constexpr int kSixteenLanes = 16;
@@ -134,6 +135,14 @@ void VectorAssembler::bit_xor(int out, int one, int two) {
 void VectorAssembler::bit_and_not(int out, int inverted, int two) {
   unit_.has_masks ? vpandnq(vector(out), vector(inverted), vector(two))
                   : vandnpd(vector(out), vector(inverted), vector(two));
+}
+
+void VectorAssembler::ones(int reg) {
+  if (unit_.has_masks) {
+    vpternlogq(vector(reg), vector(reg), vector(reg), kAllBits);
+  } else {
+    vpcmpeqq(vector(reg), vector(reg), vector(reg));
+  }
 }
 
 void VectorAssembler::bit_not(int out, int one) {

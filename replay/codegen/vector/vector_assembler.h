@@ -72,6 +72,7 @@ class VectorAssembler final : public Xbyak::CodeGenerator {
 
   void copy(int to, int from) { vmovapd(vector(to), vector(from)); }
   void zero(int reg) { bit_xor(reg, reg, reg); }
+  void ones(int reg);
   void bit_and(int out, int one, int two);
   void bit_or(int out, int one, int two);
   void bit_xor(int out, int one, int two);

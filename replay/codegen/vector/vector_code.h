@@ -31,7 +31,7 @@ enum class VectorOp : std::uint8_t {
 };
 
 enum class VectorKind : std::uint8_t { kNumbers, kBools, kSvml, kGlibc };
-enum class VectorLanes : std::uint8_t { kAny, kFloats, kDoubles, kBits };
+enum class VectorLanes : std::uint8_t { kAny, kFloats, kDoubles, kIntegers, kBits };
 struct VectorOpInfo {
   std::string_view name;
   VectorKind kind;
@@ -62,6 +62,8 @@ inline constexpr std::array kVectorOps = [] {
       return is_float(type);
     case VectorLanes::kDoubles:
       return type == LaneType::kFloat64;
+    case VectorLanes::kIntegers:
+      return !is_float(type);
     case VectorLanes::kAny:
     case VectorLanes::kBits:
       break;

@@ -219,6 +219,9 @@ constexpr OperandConstants kOfFloats{.of_signs{Constant::kFloatSignBit},
 }  // namespace
 
 std::span<const Constant> operands_of(const VectorOperation& operation) {
+  if (!is_float(operation.type)) {
+    return {};
+  }
   const OperandConstants& constants = operation.type == LaneType::kFloat32 ? kOfFloats : kOfDoubles;
   switch (operation.what) {
     case VectorOp::kNegative:

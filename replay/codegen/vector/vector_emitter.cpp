@@ -263,6 +263,8 @@ void VectorEmitter::compute(std::size_t number) {
     KernelValue& out = begin_result(operation);
     if (is_glibc(operation.what)) {
       glibc_.compute(operation.what, out.reg, in[0]);
+    } else if (!is_float(operation.type)) {
+      integers_.compute(operation, out.reg, {in.data(), in.size()});
     } else {
       arithmetic_.compute(operation, out.reg, {in.data(), in.size()});
     }

@@ -16,6 +16,7 @@
 #include "replay/codegen/vector/argmin_code.h"
 #include "replay/codegen/vector/arithmetic_code.h"
 #include "replay/codegen/vector/glibc_code.h"
+#include "replay/codegen/vector/integer_code.h"
 #include "replay/codegen/vector/sum_code.h"
 #include "replay/codegen/vector/svml_code.h"
 
@@ -81,6 +82,7 @@ class VectorEmitter {
   KernelEmission::Position& position_ = emission_.position;
   MemoryCode memory_{emission_};
   ArithmeticCode arithmetic_{emission_, memory_};
+  IntegerCode integers_{emission_};
   SvmlCode svml_{emission_, memory_};
   GlibcCode glibc_{emission_, memory_};
   SumCode sums_{emission_, memory_};
