@@ -75,7 +75,7 @@ BOOST_AUTO_TEST_CASE(ufuncs) {
   BOOST_TEST((array::ufunc_named("no_such_ufunc") == UfuncName::kCount));
   BOOST_TEST((info(UfuncName::kCount).raises == array::UfuncRaises::kUnknown));
   BOOST_TEST(!has(UfuncName::kCount, array::ufunc_trait::kOperator));
-  BOOST_TEST((info(UfuncName::kDivide).doubles == VectorOp::kDivide));
+  BOOST_TEST((info(UfuncName::kDivide).numbers == VectorOp::kDivide));
   BOOST_TEST((info(UfuncName::kLogicalNot).bools == VectorOp::kNot));
   BOOST_TEST((info(UfuncName::kExp).svml == VectorOp::kExp));
   BOOST_TEST((info(UfuncName::kExp).glibc == VectorOp::kGlibcExp));

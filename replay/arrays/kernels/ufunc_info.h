@@ -1,7 +1,7 @@
 // What is known of a ufunc for its kernels: the columns of ufuncs.def.
 //
 //   kernel.known = ufunc_named(name);                     // cold: once for each kernel
-//   if (info(kernel.known).doubles == VectorOp::kAdd) ...
+//   if (info(kernel.known).numbers == VectorOp::kAdd) ...
 #pragma once
 
 #include <string_view>
@@ -14,7 +14,7 @@ namespace tagalong::array {
 enum class UfuncRaises : std::uint8_t { kUnknown, kNothing, kExplicitly };
 
 struct UfuncInfo {
-  VectorOp doubles = VectorOp::kNone;
+  VectorOp numbers = VectorOp::kNone;
   VectorOp bools = VectorOp::kNone;
   UfuncRaises raises = UfuncRaises::kUnknown;
   std::uint8_t cost_double = 0;
@@ -27,8 +27,8 @@ struct UfuncInfo {
 namespace detail {
 inline constexpr std::array kUfuncInfos = [] {
   std::array<UfuncInfo, kUfuncNames.size() + 1> infos{{
-#define TAGALONG_UFUNC(id, name, doubles, bools, raises, cost_double, cost_float, cost_integer, traits) \
-  UfuncInfo{VectorOp::doubles, VectorOp::bools, UfuncRaises::raises, cost_double, cost_float, cost_integer},
+#define TAGALONG_UFUNC(id, name, numbers, bools, raises, cost_double, cost_float, cost_integer, traits) \
+  UfuncInfo{VectorOp::numbers, VectorOp::bools, UfuncRaises::raises, cost_double, cost_float, cost_integer},
 #include "replay/arrays/numpy/ufuncs.def"
   }};
 #define TAGALONG_SVML(id, operation) infos[static_cast<std::size_t>(UfuncName::id)].svml = VectorOp::operation;

@@ -6,22 +6,51 @@
 #include "replay/codegen/vector/svml_functions.h"
 
 namespace tagalong::array {
-VectorOp vector_operation(const Kernel& kernel) {
-  const auto all_are = [&](unsigned type) {
-    return std::all_of(kernel.in_type.begin(), kernel.in_type.begin() + kernel.nin,
-                       [&](unsigned in) { return in == type; });
-  };
-  const UfuncInfo& row = info(kernel.known);
-  if (all_are(kDouble)) {
-    if (is_vector_loop(kernel.loop)) {
-      return row.svml;
-    }
-    if (kernel.is_glibc) {
-      return vector_lanes() == kAvx2Lanes ? row.glibc : VectorOp::kNone;
-    }
-    return kernel.out_type == (is_bool(row.doubles) ? kBool : kDouble) ? row.doubles : VectorOp::kNone;
+
+std::optional<LaneType> lane_type_of(unsigned type) {
+  switch (type) {
+    case kDouble:
+      return LaneType::kFloat64;
+    case kFloat:
+      return LaneType::kFloat32;
+    case kLong:
+    case kLongLong:
+      return LaneType::kInt64;
+    case kULong:
+    case kULongLong:
+      return LaneType::kUInt64;
+    case kIntC:
+      return LaneType::kInt32;
+    case kUIntC:
+      return LaneType::kUInt32;
+    default:
+      return std::nullopt;
   }
-  return all_are(kBool) && kernel.out_type == kBool ? row.bools : VectorOp::kNone;
+}
+
+LaneOperation lane_operation(VectorOp what, unsigned type) {
+  const std::optional<LaneType> lanes = lane_type_of(type);
+  return lanes && takes(what, *lanes) ? LaneOperation{what, *lanes} : LaneOperation{};
+}
+
+LaneOperation vector_operation(const Kernel& kernel) {
+  const unsigned type = kernel.in_type[0];
+  if (!std::all_of(kernel.in_type.begin(), kernel.in_type.begin() + kernel.nin,
+                   [&](unsigned in) { return in == type; })) {
+    return {};
+  }
+  const UfuncInfo& row = info(kernel.known);
+  if (type == kBool) {
+    return {.what = kernel.out_type == kBool ? row.bools : VectorOp::kNone};
+  }
+  if (is_vector_loop(kernel.loop)) {
+    return {.what = row.svml};
+  }
+  if (kernel.is_glibc) {
+    return {.what = vector_lanes() == kAvx2Lanes ? row.glibc : VectorOp::kNone};
+  }
+  const unsigned result = is_bool(row.numbers) ? unsigned{kBool} : type;
+  return kernel.out_type == result ? lane_operation(row.numbers, type) : LaneOperation{};
 }
 
 }  // namespace tagalong::array

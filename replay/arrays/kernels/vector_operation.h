@@ -1,12 +1,24 @@
 // Maps kernels to operations of the vector code generator.
 #pragma once
 
+#include <optional>
+
 #include "replay/arrays/kernels/kernel.h"
 #include "replay/codegen/vector/vector_code.h"
 
 namespace tagalong::array {
 
+// An operation, and the type of its operands unless they are bools.
+struct LaneOperation {
+  VectorOp what = VectorOp::kNone;
+  LaneType type = LaneType::kFloat64;
+};
+
+// The lanes for a type number; empty: the vector code has none.
+[[nodiscard]] std::optional<LaneType> lane_type_of(unsigned type);
 // VectorOp::kNone where the vector code has no such operation.
-[[nodiscard]] VectorOp vector_operation(const Kernel& kernel);
+[[nodiscard]] LaneOperation vector_operation(const Kernel& kernel);
+// The operation that takes numbers of this type and gives them unchanged, such as a selection.
+[[nodiscard]] LaneOperation lane_operation(VectorOp what, unsigned type);
 
 }  // namespace tagalong::array

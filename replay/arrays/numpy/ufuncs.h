@@ -36,7 +36,7 @@ namespace detail {
 inline constexpr std::array kUfuncTraits = [] {
   using namespace ufunc_trait;
   return std::array<UfuncTraits, kUfuncNames.size() + 1>{
-#define TAGALONG_UFUNC(id, name, doubles, bools, raises, cost_double, cost_float, cost_integer, traits) traits,
+#define TAGALONG_UFUNC(id, name, numbers, bools, raises, cost_double, cost_float, cost_integer, traits) traits,
 #include "replay/arrays/numpy/ufuncs.def"
       kPlain};
 }();

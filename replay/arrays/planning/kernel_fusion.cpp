@@ -6,6 +6,8 @@
 namespace tagalong::array {
 namespace {
 
+constexpr std::array kLaneBytes{8, 4};
+
 bool is_logic(VectorOp what) { return what == VectorOp::kAnd || what == VectorOp::kOr || what == VectorOp::kNot; }
 
 bool takes_bool(VectorOp what, unsigned operand) {
@@ -19,7 +21,7 @@ SlotSet KernelFusion::fuse() {
     return {};
   }
   find_scalars();
-  find_masks();
+  find_lanes();
   find_visible();
   form_groups();
   if (!make_steps()) {
@@ -39,13 +41,10 @@ void KernelFusion::find_scalars() {
   }
 }
 
-void KernelFusion::find_masks() {
+void KernelFusion::find_lanes() {
   for (const PlanOperation& operation : operations_) {
-    const auto* end = operation.slots.begin() + operation.nin;
-    is_mask_.at(operation.out()) =
-        is_bool(operation.vector_op) &&
-        (!is_logic(operation.vector_op) ||
-         std::any_of(operation.slots.begin(), end, [&](Slot slot) { return is_mask_.at(slot); }));
+    const int bytes = lane_bytes_.emplace_back(lanes_of(operation));
+    mask_bytes_.at(operation.out()) = is_bool(operation.vector_op) ? bytes : 0;
   }
 }
 
@@ -61,22 +60,25 @@ void KernelFusion::find_visible() {
   }
 }
 
-// Whether vector code computes the operation. A vector of doubles holds an eighth of the bools that NumPy's loops take
-// at a time. So logical operations are fused only where their operands are comparisons of doubles, in registers.
-bool KernelFusion::is_exact(const PlanOperation& operation) const {
-  if (is_logic(operation.vector_op) && !is_mask_.at(operation.out())) {
-    return false;
+// The size of the lanes in which vector code computes the operation; 0: there is no such code. A vector of doubles
+// holds an eighth of the bools that NumPy's loops take at a time. So logical operations are fused only where an operand
+// is a comparison of numbers, in registers.
+int KernelFusion::lanes_of(const PlanOperation& operation) const {
+  if (operation.vector_op == VectorOp::kNone) {
+    return 0;
   }
+  int bytes = is_logic(operation.vector_op) ? 0 : info(operation.lane_type).bytes;
   for (unsigned i = 0; i < operation.nin; ++i) {
     if (takes_bool(operation.vector_op, i) && is_scalar_.at(operation.slots[i])) {
-      return false;
+      return 0;
     }
+    bytes = bytes == 0 ? mask_bytes_.at(operation.slots[i]) : bytes;
   }
-  return operation.vector_op != VectorOp::kNone;
+  return bytes;
 }
 
-// Alternates: first all operations that vector code can compute by now become one group, then come operations with
-// NumPy's loops.
+// Alternates: first all operations that vector code can compute by now become one group for each size of lanes, then
+// come operations with NumPy's loops.
 void KernelFusion::form_groups() {
   SlotSet exists_yet{};
   exists_yet.fill(true);
@@ -94,19 +96,21 @@ void KernelFusion::form_groups() {
     exists_yet.at(operations_[number].out()) = true;
   };
   for (std::size_t left = operations_.size(); left > 0;) {
-    Group fusable;
-    for (std::size_t number = 0; number < operations_.size(); ++number) {
-      if (is_exact(operations_[number]) && has_operands(number)) {
-        fusable.push_back(number);
-        finish(number);
+    for (const int bytes : kLaneBytes) {
+      Group fusable;
+      for (std::size_t number = 0; number < operations_.size(); ++number) {
+        if (lane_bytes_[number] == bytes && has_operands(number)) {
+          fusable.push_back(number);
+          finish(number);
+        }
+      }
+      left -= fusable.size();
+      if (!fusable.empty()) {
+        groups_.push_back(std::move(fusable));
       }
     }
-    left -= fusable.size();
-    if (!fusable.empty()) {
-      groups_.push_back(std::move(fusable));
-    }
     for (std::size_t number = 0; number < operations_.size(); ++number) {
-      if (!is_exact(operations_[number]) && has_operands(number)) {
+      if (lane_bytes_[number] == 0 && has_operands(number)) {
         groups_.push_back({number});
         finish(number);
         --left;
@@ -120,7 +124,7 @@ bool KernelFusion::make_steps() {
   for (std::size_t place = 0; place < groups_.size();) {
     const Group& group = groups_[place];
     const PlanOperation& first = operations_[group.front()];
-    if (!is_exact(first)) {
+    if (lane_bytes_[group.front()] == 0) {
       in_memory_.at(first.out()) = true;
       steps_.push_back({.code = nullptr, .operation = group.front()});
       ++place;
@@ -146,14 +150,17 @@ KernelFusion::Kernel KernelFusion::kernel_of(const Group& group) const {
   SlotSet is_known{};
   for (const std::size_t number : group) {
     const PlanOperation& operation = operations_[number];
-    VectorOperation own{.what = operation.vector_op, .nin = operation.nin, .out = operation.out()};
+    VectorOperation own{.what = operation.vector_op,
+                        .nin = operation.nin,
+                        .out = operation.out(),
+                        .type = is_logic(operation.vector_op) ? lane_of(lane_bytes_[number]) : operation.lane_type};
     for (unsigned i = 0; i < operation.nin; ++i) {
       const Slot slot = own.in.at(i) = operation.slots[i];
       if (!std::exchange(is_known.at(slot), true)) {
         kernel.inputs.push_back({.slot = slot,
                                  .place = is_scalar_.at(slot)                  ? InputKind::kScalar
                                           : takes_bool(operation.vector_op, i) ? InputKind::kBools
-                                                                               : InputKind::kDoubles});
+                                                                               : InputKind::kNumbers});
       }
     }
     is_known.at(own.out) = true;
@@ -227,7 +234,8 @@ void KernelFusion::add_step(const Group& group, Kernel kernel) {
   }
   const PlanOperation& first = operations_[group.front()];
   const bool is_quotient = operations_.size() == 1 && first.vector_op == VectorOp::kDivide &&
-                           plan_.reductions.empty() && !is_scalar_.at(first.slots[0]) && is_scalar_.at(first.slots[1]);
+                           first.lane_type == LaneType::kFloat64 && plan_.reductions.empty() &&
+                           !is_scalar_.at(first.slots[0]) && is_scalar_.at(first.slots[1]);
   steps_.push_back({.code = std::move(kernel.code), .operation = group.front(), .is_quotient = is_quotient});
 }
 

@@ -31,9 +31,9 @@ class KernelFusion {
   };
 
   void find_scalars();
-  void find_masks();
+  void find_lanes();
   void find_visible();
-  [[nodiscard]] bool is_exact(const PlanOperation& operation) const;
+  [[nodiscard]] int lanes_of(const PlanOperation& operation) const;
   void form_groups();
   [[nodiscard]] Kernel kernel_of(const Group& group) const;
   [[nodiscard]] VectorSum sum_of(std::span<const VectorOperation> operations);
@@ -48,8 +48,9 @@ class KernelFusion {
   FusionPlan& plan_;
   const std::vector<PlanOperation>& operations_;
   SlotSet is_scalar_{};
-  SlotSet is_mask_{};     // bools that are in registers as masks of vectors
-  SlotSet is_visible_{};  // read by other code than operations
+  std::vector<int> lane_bytes_;                    // by operation; 0: it has no vector code
+  std::array<int, kMaxFusionSlots> mask_bytes_{};  // of bools that are in registers as lanes; 0: other slots
+  SlotSet is_visible_{};                           // read by other code than operations
   std::vector<Group> groups_;
   std::vector<PlanStep> steps_;
   SlotSet in_memory_{};

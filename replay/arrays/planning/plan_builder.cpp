@@ -19,6 +19,11 @@ unsigned same_size_integer(std::size_t item_size) {
   return item_size == 1 ? kUInt8 : item_size == 2 ? kUInt16 : item_size == 4 ? kUIntC : kULong;
 }
 
+void set_vector_operation(const LaneOperation& found, PlanOperation* operation) {
+  operation->vector_op = found.what;
+  operation->lane_type = found.type;
+}
+
 }  // namespace
 
 int FusionPlanBuilder::add(const ArrayVerb& verb) {
@@ -222,7 +227,9 @@ int FusionPlanBuilder::assign(const ArrayVerb& verb) {
       .loop = loop, .nin = 1, .out_size = np_.item_size[part.code], .keeps_flags = true, .is_cast = true};
   copy.name = "copy";
   copy.out_type = part.code;
-  copy.vector_op = from.code == kDouble && part.code == kDouble ? VectorOp::kCopy : VectorOp::kNone;
+  if (from.code == part.code) {
+    set_vector_operation(lane_operation(VectorOp::kCopy, from.code), &copy);
+  }
   copy.slots[0] = static_cast<Slot>(from.slot);
   copy.slots[1] = static_cast<Slot>(slot);
   copy.layout_of = static_cast<std::int16_t>(part.slot);
@@ -352,10 +359,11 @@ int FusionPlanBuilder::emit(const Kernel& kernel, const Request& request) {
                           .cost = loop_cost(kernel),
                           .name = request.name.empty() ? std::string_view(kernel.name) : request.name,
                           .out_type = kernel.out_type};
-  operation.vector_op = is_column                                       ? VectorOp::kNone
-                        : request.ufunc != nullptr                      ? vector_operation(kernel)
-                        : kernel.out_type == kDouble && kernel.nin == 3 ? VectorOp::kSelect
-                                                                        : VectorOp::kNone;
+  if (!is_column && request.ufunc != nullptr) {
+    set_vector_operation(vector_operation(kernel), &operation);
+  } else if (!is_column && kernel.nin == 3) {
+    set_vector_operation(lane_operation(VectorOp::kSelect, kernel.out_type), &operation);
+  }
   plan_->is_iterated = plan_->is_iterated || operation.is_iterated;
   const bool has_operands = take_operands(kernel, request, &operation) && take_mask(request, &operation);
   const int out = !has_operands || plan_->operations.size() >= kMaxFusionOperations ? -1 : operands_.new_slot();

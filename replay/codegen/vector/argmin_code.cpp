@@ -12,7 +12,7 @@ void ArgminCode::begin() {
 }
 
 void ArgminCode::store_rows() {
-  asm_.store_doubles(index_, memory_.pointer(spec_.argmin.places) + rax * kItemBytes);  // indices have 64 bits, too
+  asm_.store_numbers(index_, memory_.pointer(spec_.argmin.places) + rax * asm_.unit().item_bytes);  // 64 bits, too
 }
 
 // One comparison checks two items for NaNs.

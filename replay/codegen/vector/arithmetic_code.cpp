@@ -29,13 +29,13 @@ void ArithmeticCode::prepare_divisors() {
   }
 }
 
-// Reciprocals need instructions of AVX-512 (VectorCode::generate).
+// Reciprocals are of doubles, and need instructions of AVX-512 (VectorCode::generate).
 void ArithmeticCode::divide(int out, int one, int two) {
   constexpr int kSelectLast = 0xD8;  // vpternlog, bitwise: c ? b : a
   const Vector dividend = asm_.vector(one);
   const auto known = std::ranges::find(reciprocals_, two, &Reciprocal::of);
   if (known == reciprocals_.end()) {
-    asm_.vdivpd(asm_.result(out), dividend, asm_.vector(two));
+    asm_.lanes().divide(asm_, asm_.result(out), dividend, asm_.vector(two));
     return;
   }
   const int remainder = allocate();
@@ -53,11 +53,8 @@ void ArithmeticCode::extreme(bool is_maximum, int out, int one, int two) {
   const int scratch = allocate();
   asm_.mark_different_zeros(one, two, scratch, out);
   release(scratch);
-  if (is_maximum) {
-    asm_.vmaxpd(asm_.result(out), asm_.vector(one), asm_.vector(two));
-  } else {
-    asm_.vminpd(asm_.result(out), asm_.vector(one), asm_.vector(two));
-  }
+  const auto extreme = is_maximum ? asm_.lanes().maximum : asm_.lanes().minimum;
+  extreme(asm_, asm_.result(out), asm_.vector(one), asm_.vector(two));
 }
 
 void ArithmeticCode::sign(int out, int one, int plus_one, int minus_one) {
@@ -68,29 +65,30 @@ void ArithmeticCode::sign(int out, int one, int plus_one, int minus_one) {
   release(zero);
 }
 
-void ArithmeticCode::compute(VectorOp what, int out, std::span<const int> in) {
+void ArithmeticCode::compute(const VectorOperation& operation, int out, std::span<const int> in) {
   using enum VectorOp;
   const int first = in[0];
   const int second = in.size() > 1 ? in[1] : in[0];
   const Vector result = asm_.result(out);
   const Vector one = asm_.vector(first);
   const Vector two = asm_.vector(second);
-  switch (what) {
+  const LaneInstructions& lanes = asm_.lanes();
+  switch (operation.what) {
     case kAdd:
-      return replay::is_faulty(replay::Stage::vector_code) ? asm_.vsubpd(result, one, two)
-                                                           : asm_.vaddpd(result, one, two);
+      return replay::is_faulty(replay::Stage::vector_code) ? lanes.subtract(asm_, result, one, two)
+                                                           : lanes.add(asm_, result, one, two);
     case kSubtract:
-      return asm_.vsubpd(result, one, two);
+      return lanes.subtract(asm_, result, one, two);
     case kMultiply:
-      return asm_.vmulpd(result, one, two);
+      return lanes.multiply(asm_, result, one, two);
     case kDivide:
       return divide(out, first, second);
     case kSqrt:
-      return asm_.vsqrtpd(result, one);
+      return lanes.square_root(asm_, result, one);
     case kSquare:
-      return asm_.vmulpd(result, one, one);
+      return lanes.multiply(asm_, result, one, one);
     case kReciprocal:
-      return asm_.vdivpd(result, two, one);
+      return lanes.divide(asm_, result, two, one);
     case kNegative:
       return asm_.bit_xor(out, first, second);
     case kAbsolute:
@@ -99,7 +97,7 @@ void ArithmeticCode::compute(VectorOp what, int out, std::span<const int> in) {
       return sign(out, first, in[1], in[2]);
     case kMaximum:
     case kMinimum:
-      return extreme(what == kMaximum, out, first, second);
+      return extreme(operation.what == kMaximum, out, first, second);
     case kLess:
       return asm_.compare(out, first, second, kCompareLess);
     case kLessEqual:
@@ -122,6 +120,12 @@ void ArithmeticCode::compute(VectorOp what, int out, std::span<const int> in) {
       return asm_.select(out, first, second, in[2]);
     case kCopy:
       return asm_.copy(out, first);
+    case kBitAnd:  // integer_code.h
+    case kBitOr:
+    case kBitXor:
+    case kBitNot:
+    case kShiftLeft:
+    case kShiftRight:
     case kExp:  // svml_code.h
     case kLog:
     case kGlibcExp:  // glibc_code.h

@@ -1,4 +1,5 @@
-// The instructions of a kernel's operations, except the functions of libraries (svml_code.h, glibc_code.h).
+// The instructions of a kernel's operations on floats and bools, except the functions of libraries (svml_code.h,
+// glibc_code.h).
 #pragma once
 
 #include <span>
@@ -14,7 +15,7 @@ class ArithmeticCode : private KernelPart {
 
   // Computes the divisors' reciprocals as sums of two doubles (division.cpp).
   void prepare_divisors();
-  void compute(VectorOp what, int out, std::span<const int> in);
+  void compute(const VectorOperation& operation, int out, std::span<const int> in);
 
  private:
   void divide(int out, int one, int two);

@@ -63,7 +63,7 @@ void KernelValues::add_operations() {
         of_slot(operation.in.at(i), vector).uses.push_back(number);
       }
     }
-    for (const Constant constant : operands_of(operation.what)) {
+    for (const Constant constant : operands_of(operation)) {
       use_constant(constant, number);
     }
     const bool makes_bool =
@@ -71,7 +71,7 @@ void KernelValues::add_operations() {
     add({.is_bool = makes_bool,
          .is_stored = contains(spec_.stored, operation.out),
          .is_non_temporal = contains(spec_.non_temporal, operation.out),
-         .is_ordered = is_function(operation.what),
+         .is_ordered = is_function(operation.what) || !is_float(operation.type),
          .slot = operation.out});
   }
   // Constants of functions come last, so they are the first to go without a register.
@@ -113,7 +113,7 @@ std::size_t KernelValues::spare_registers() const {
   std::size_t kept = 0;
   for (std::size_t number = 0; number < spec_.operations.size(); ++number) {
     const VectorOperation& operation = spec_.operations[number];
-    std::size_t shared = 1 + operands_of(operation.what).size();
+    std::size_t shared = 1 + operands_of(operation).size();
     std::size_t each = kept + 1 + SvmlCode::registers_of(operation.what);
     std::size_t over = 0;
     for (unsigned i = 0; i < operation.nin; ++i) {

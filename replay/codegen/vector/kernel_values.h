@@ -17,19 +17,32 @@ namespace tagalong::array {
 // collects marks in mask registers. AVX2 computes the last elements one by one, and collects marks in vector registers.
 struct VectorUnit {
   int registers;
+  int item_bytes;  // of a lane
   int lanes;
   bool has_masks;
   std::size_t state_registers;  // for marks, and scratch of one operation
 };
-inline constexpr VectorUnit kAvx512Unit{
-    .registers = 32, .lanes = kAvx512Lanes, .has_masks = true, .state_registers = 0};
-inline constexpr VectorUnit kAvx2Unit{.registers = 16, .lanes = kAvx2Lanes, .has_masks = false, .state_registers = 2};
-[[nodiscard]] inline const VectorUnit& unit_of(int lanes) {
-  return lanes == kAvx512Unit.lanes ? kAvx512Unit : kAvx2Unit;
+constexpr VectorUnit avx512_unit(int item_bytes) {
+  return {.registers = 32,
+          .item_bytes = item_bytes,
+          .lanes = kAvx512Lanes * static_cast<int>(sizeof(double)) / item_bytes,
+          .has_masks = true,
+          .state_registers = 0};
+}
+constexpr VectorUnit avx2_unit(int item_bytes) {
+  return {.registers = 16,
+          .item_bytes = item_bytes,
+          .lanes = kAvx2Lanes * static_cast<int>(sizeof(double)) / item_bytes,
+          .has_masks = false,
+          .state_registers = 2};
+}
+// For vectors of so many doubles, with lanes of so many bytes.
+[[nodiscard]] constexpr VectorUnit unit_of(int doubles, int item_bytes) {
+  return doubles == kAvx512Lanes ? avx512_unit(item_bytes) : avx2_unit(item_bytes);
 }
 
 inline constexpr std::size_t kMaxVectors = 2;  // in an iteration of the loop
-inline constexpr int kItemBytes = 8;
+inline constexpr int kPointerBytes = 8;        // also of a row step, and of a number on the stack
 inline constexpr int kUnassigned = -1;
 inline constexpr int kLeafLanes = 8;  // partial sums in a leaf
 

@@ -12,14 +12,14 @@ namespace tagalong::array {
 void MemoryCode::load_pointers() {
   const std::vector<int>& bases = values_.bases();
   for (std::size_t i = 0; i < bases.size() && i < kPointers.size(); ++i) {
-    asm_.mov(Reg64(kPointers.at(i)), ptr[rdi + bases[i] * kItemBytes]);
+    asm_.mov(Reg64(kPointers.at(i)), ptr[rdi + bases[i] * kPointerBytes]);
   }
 }
 
 void MemoryCode::advance_pointers() {
   const std::vector<int>& bases = values_.bases();
   for (std::size_t i = 0; i < bases.size(); ++i) {
-    const int offset = bases[i] * kItemBytes;
+    const int offset = bases[i] * kPointerBytes;
     if (i < kPointers.size()) {
       asm_.add(Reg64(kPointers.at(i)), ptr[rcx + offset]);
     } else {
@@ -35,14 +35,15 @@ Reg64 MemoryCode::pointer(int slot) {
   if (known < kPointers.size()) {
     return Reg64(kPointers.at(known));
   }
-  asm_.mov(rdx, ptr[rdi + slot * kItemBytes]);
+  asm_.mov(rdx, ptr[rdi + slot * kPointerBytes]);
   return rdx;
 }
 
 Xbyak::RegExp MemoryCode::address(const KernelValue& value) {
   const Reg64 base = pointer(value.slot);
   const int begin = static_cast<int>(position_.vector) * asm_.unit().lanes;
-  return value.is_bool ? base + rax + begin : base + rax * kItemBytes + begin * kItemBytes;
+  const int item = asm_.unit().item_bytes;
+  return value.is_bool ? base + rax + begin : base + rax * item + begin * item;
 }
 
 Xbyak::RegRip MemoryCode::operand(Constant constant) {
@@ -52,7 +53,7 @@ Xbyak::RegRip MemoryCode::operand(Constant constant) {
 }
 
 Xbyak::Address MemoryCode::item_number(Extent item) {
-  return ptr[rip + item_numbers_ + static_cast<int>(item) * kItemBytes];
+  return ptr[rip + item_numbers_ + static_cast<int>(item) * asm_.unit().item_bytes];
 }
 
 void MemoryCode::load(int reg, Constant constant) {
@@ -93,13 +94,13 @@ void MemoryCode::load(const KernelValue& value) {
     if (value.constant != Constant::kNone) {
       load(value.reg, value.constant);
     } else {
-      asm_.mov(rdx, ptr[rdi + value.slot * kItemBytes]);
+      asm_.mov(rdx, ptr[rdi + value.slot * kPointerBytes]);
       asm_.broadcast(value.reg, ptr[rdx]);
     }
     return;
   }
   if (value.is_item) {
-    asm_.broadcast(value.reg, ptr[pointer(value.slot) + static_cast<int>(position_.item) * kItemBytes]);
+    asm_.broadcast(value.reg, ptr[pointer(value.slot) + static_cast<int>(position_.item) * asm_.unit().item_bytes]);
     return;
   }
   const Xbyak::RegExp from = address(value);
@@ -110,7 +111,7 @@ void MemoryCode::load(const KernelValue& value) {
   if (spec_.prefetches && !asm_.is_remainder()) {
     asm_.prefetcht0(ptr[from + kPrefetchDistance]);
   }
-  asm_.load_doubles(value.reg, from);
+  asm_.load_numbers(value.reg, from);
 }
 
 int MemoryCode::in_register(KernelValue* value) {
@@ -130,7 +131,7 @@ void MemoryCode::store(KernelValue* value) {
     if (value->is_non_temporal && !asm_.is_remainder()) {
       asm_.store_non_temporal(value->reg, address(*value));
     } else {
-      asm_.store_doubles(value->reg, address(*value));
+      asm_.store_numbers(value->reg, address(*value));
     }
   }
   value->in_memory = !value->is_non_temporal;  // a reload would read main memory

@@ -22,7 +22,7 @@ void SumCode::add(int reg) {
     asm_.vmovupd(ptr[rdx], asm_.vector(reg));
   } else {
     asm_.vmovsd(ptr[rdx], Xmm(reg));
-    asm_.add(qword[rsp], kItemBytes);
+    asm_.add(qword[rsp], static_cast<int>(sizeof(double)));
   }
 }
 

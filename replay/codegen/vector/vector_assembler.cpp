@@ -7,71 +7,83 @@
 namespace tagalong::array {
 namespace {
 
-constexpr int kAllLanes = 0xFF;
 constexpr int kSelectBits = 0xCA;  // vpternlog, bitwise: a ? b : c
+constexpr int kAllBits = 0xFF;     // vpternlog: ones
 constexpr int kInvertBits = 0x55;  // vpternlog: not c
-constexpr int kDoubleBits = 64;
+constexpr int kBitsOfByte = 8;
+constexpr int kSixteenLanes = 16;
 
 // Four mask bits times kBitsToBytes have one mask bit in the lowest bit of each of four bytes (kFirstBits).
 constexpr int kBitsToBytes = 0x00204081;
 constexpr int kFirstBits = 0x01010101;
+constexpr int kMaskedBytes = 4;  // so many
 
 }  // namespace
 
 VectorAssembler::VectorAssembler(const VectorUnit& unit, VectorRegisters& registers)
     : CodeGenerator(Xbyak::DEFAULT_MAX_CODE_SIZE, Xbyak::AutoGrow, replay::native::CodeAllocator::instance()),
       unit_(unit),
+      lanes_(instructions_of(unit.item_bytes)),
       registers_(registers) {
   setDefaultJmpNEAR(true);
 }
 
-void VectorAssembler::load_doubles(int reg, const Xbyak::RegExp& from) {
+void VectorAssembler::load_numbers(int reg, const Xbyak::RegExp& from) {
   if (is_remainder_ && !unit_.has_masks) {
     broadcast(reg, ptr[from]);
   } else {
-    vmovupd(result(reg), ptr[from]);
+    lanes_.load(*this, result(reg), ptr[from]);
   }
 }
 
 void VectorAssembler::load_bools(int reg, const Xbyak::RegExp& from) {
   if (unit_.has_masks) {
-    vpmovzxbq(result(reg), ptr[from]);
-    vptestmq(k3, vector(reg), vector(reg));
-    vpmovm2q(vector(reg), k3);
+    lanes_.from_bytes(*this, result(reg), ptr[from]);
+    lanes_.test(*this, k3, vector(reg), vector(reg));
+    lanes_.from_mask(*this, vector(reg), k3);
     return;
   }
   const int scratch = registers_.allocate();
   if (is_remainder_) {
     movzx(edx, byte[from]);
     vmovd(Xmm(reg), edx);
-    vpbroadcastq(vector(reg), Xmm(reg));
+    lanes_.broadcast_number(*this, vector(reg), Xmm(reg));
   } else {
-    vpmovzxbq(vector(reg), dword[from]);
+    lanes_.from_bytes(*this, vector(reg), ptr[from]);
   }
   vpxor(vector(scratch), vector(scratch), vector(scratch));
-  vpcmpeqq(vector(reg), vector(reg), vector(scratch));
-  vpcmpeqq(vector(scratch), vector(scratch), vector(scratch));
+  lanes_.equal_bits(*this, vector(reg), vector(reg), vector(scratch));
+  lanes_.equal_bits(*this, vector(scratch), vector(scratch), vector(scratch));
   vpxor(vector(reg), vector(reg), vector(scratch));
   registers_.release(scratch);
 }
 
-void VectorAssembler::store_doubles(int reg, const Xbyak::RegExp& to) {
+void VectorAssembler::store_numbers(int reg, const Xbyak::RegExp& to) {
   if (!is_remainder_) {
-    vmovupd(ptr[to], vector(reg));
+    lanes_.store(*this, ptr[to], vector(reg));
   } else if (unit_.has_masks) {
-    vmovupd(ptr[to] | k1, vector(reg));
+    lanes_.store(*this, ptr[to] | k1, vector(reg));
   } else {
-    vmovsd(ptr[to], Xmm(reg));
+    lanes_.store_one(*this, ptr[to], Xmm(reg));
   }
 }
 
 int VectorAssembler::bytes_of(int reg) {
   if (unit_.has_masks) {
     const int scratch = registers_.allocate();
-    vpsrlq(vector(scratch), vector(reg), kDoubleBits - 1);
+    lanes_.shift_right(*this, vector(scratch), vector(reg),
+                       static_cast<std::uint8_t>(unit_.item_bytes * kBitsOfByte - 1));
     return scratch;
   }
-  vmovmskpd(ecx, vector(reg));
+  if (!is_remainder_ && unit_.lanes > kMaskedBytes) {
+    const int scratch = registers_.allocate();
+    vextracti128(Xmm(scratch), vector(reg), 1);
+    vpackssdw(Xmm(scratch), Xmm(reg), Xmm(scratch));
+    vpacksswb(Xmm(scratch), Xmm(scratch), Xmm(scratch));
+    vpabsb(Xmm(scratch), Xmm(scratch));
+    return scratch;
+  }
+  lanes_.sign_bits(*this, ecx, vector(reg));
   if (!is_remainder_) {
     imul(ecx, ecx, kBitsToBytes);
   }
@@ -81,10 +93,13 @@ int VectorAssembler::bytes_of(int reg) {
 
 void VectorAssembler::store_bytes(int bytes, const Xbyak::RegExp& to) {
   if (unit_.has_masks) {
-    vpmovqb(is_remainder_ ? ptr[to] | k1 : ptr[to], vector(bytes));
+    lanes_.to_bytes(*this, is_remainder_ ? ptr[to] | k1 : ptr[to], vector(bytes));
     registers_.release(bytes);
   } else if (is_remainder_) {
     mov(byte[to], cl);
+  } else if (bytes >= 0) {
+    vmovq(ptr[to], Xmm(bytes));
+    registers_.release(bytes);
   } else {
     mov(dword[to], ecx);
   }
@@ -122,6 +137,14 @@ void VectorAssembler::bit_and_not(int out, int inverted, int two) {
                   : vandnpd(vector(out), vector(inverted), vector(two));
 }
 
+void VectorAssembler::ones(int reg) {
+  if (unit_.has_masks) {
+    vpternlogq(vector(reg), vector(reg), vector(reg), kAllBits);
+  } else {
+    vpcmpeqq(vector(reg), vector(reg), vector(reg));
+  }
+}
+
 void VectorAssembler::bit_not(int out, int one) {
   if (unit_.has_masks) {
     vpternlogq(vector(out), vector(one), vector(one), kInvertBits);
@@ -136,25 +159,25 @@ void VectorAssembler::select(int out, int condition, int yes, int no) {
     copy(out, condition);
     vpternlogq(vector(out), vector(yes), vector(no), kSelectBits);
   } else {
-    vblendvpd(vector(out), vector(no), vector(yes), vector(condition));
+    lanes_.blend(*this, vector(out), vector(no), vector(yes), vector(condition));
   }
 }
 
 void VectorAssembler::compare(int out, int one, int two, int predicate) {
   if (unit_.has_masks) {
-    vcmppd(compared(), vector(one), vector(two), static_cast<std::uint8_t>(predicate));
-    vpmovm2q(vector(out), k3);
+    compare_to_mask(one, vector(two), predicate);
+    lanes_.from_mask(*this, vector(out), k3);
   } else {
-    vcmppd(vector(out), vector(one), vector(two), static_cast<std::uint8_t>(predicate));
+    lanes_.compare(*this, vector(out), vector(one), vector(two), static_cast<std::uint8_t>(predicate));
   }
 }
 
 void VectorAssembler::sign(int out, int one, int zero, int plus_one, int minus_one) {
   if (unit_.has_masks) {
-    vcmppd(k3, vector(one), vector(zero), kCompareGreater);
-    vcmppd(k4, vector(one), vector(zero), kCompareLess);
-    vmovapd(vector(out) | k3 | T_z, vector(plus_one));
-    vmovapd(vector(out) | k4, vector(minus_one));
+    lanes_.compare_to_mask(*this, k3, vector(one), vector(zero), kCompareGreater);
+    lanes_.compare_to_mask(*this, k4, vector(one), vector(zero), kCompareLess);
+    lanes_.move(*this, vector(out) | k3 | T_z, vector(plus_one));
+    lanes_.move(*this, vector(out) | k4, vector(minus_one));
     return;
   }
   const int negative = registers_.allocate();
@@ -194,10 +217,14 @@ void VectorAssembler::begin_marks() {
 
 void VectorAssembler::end_marks() {
   if (unit_.has_masks) {
-    kmovb(eax, k2);
-    xor_(eax, kAllLanes);
+    if (unit_.lanes < kSixteenLanes) {
+      kmovb(eax, k2);
+    } else {
+      kmovw(eax, k2);
+    }
+    xor_(eax, (1 << unit_.lanes) - 1);
   } else {
-    vmovmskpd(eax, vector(marks_));
+    lanes_.sign_bits(*this, eax, vector(marks_));
   }
 }
 
@@ -212,20 +239,20 @@ void VectorAssembler::mark_all() {
 void VectorAssembler::mark_nans(int one, const Xbyak::Operand& two) {
   if (!unit_.has_masks) {
     const int scratch = registers_.allocate();
-    vcmppd(vector(scratch), vector(one), two, kCompareUnordered);
+    lanes_.compare(*this, vector(scratch), vector(one), two, kCompareUnordered);
     mark(scratch);
     registers_.release(scratch);
   } else if (is_remainder_) {
-    vcmppd(compared(), vector(one), two, kCompareUnordered);
+    compare_to_mask(one, two, kCompareUnordered);
     kandnw(k2, k3, k2);
   } else {
-    vcmppd(k2 | k2, vector(one), two, kCompareOrdered);
+    lanes_.compare_to_mask(*this, k2 | k2, vector(one), two, kCompareOrdered);
   }
 }
 
 void VectorAssembler::mark_nans(int one, int two, int scratch) {
   if (unit_.has_masks) {
-    vcmppd(compared(), vector(one), vector(two), kCompareUnordered);
+    compare_to_mask(one, vector(two), kCompareUnordered);
     kandnw(k2, k3, k2);
   } else {
     compare(scratch, one, two, kCompareUnordered);
@@ -235,9 +262,9 @@ void VectorAssembler::mark_nans(int one, int two, int scratch) {
 
 void VectorAssembler::mark_different_zeros(int one, int two, int scratch, int other_scratch) {
   if (unit_.has_masks) {
-    vcmppd(compared(), vector(one), vector(two), kCompareEqual);
+    compare_to_mask(one, vector(two), kCompareEqual);
     bit_xor(scratch, one, two);
-    vptestmq(k3 | k3, vector(scratch), vector(scratch));
+    lanes_.test(*this, k3 | k3, vector(scratch), vector(scratch));
     kandnw(k2, k3, k2);
   } else {
     compare(other_scratch, one, two, kCompareEqual);

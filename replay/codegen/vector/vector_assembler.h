@@ -1,9 +1,9 @@
-// The instructions of fused kernels, written once for AVX-512 and AVX2. This class hides what differs between the two:
-// the size of registers, what comparisons and marks write, and how the elements behind the last whole vector are
-// read and written. Only the loop over those elements (VectorEmitter::remainder, SumCode::add) differs elsewhere.
-// Registers are numbers; Xbyak's instructions take vector(reg) or result(reg).
+// The instructions of fused kernels, written once for AVX-512 and AVX2, and for lanes of all sizes. This class hides
+// what differs: the sizes of registers and lanes, what comparisons and marks write, and how the elements behind the
+// last whole vector are read and written. Only the loop over those elements (VectorEmitter::remainder, SumCode::add)
+// differs elsewhere. Registers are numbers; Xbyak's instructions take vector(reg) or result(reg).
 //
-//   asm_.vaddpd(asm_.result(out), asm_.vector(one), asm_.vector(two));
+//   asm_.lanes().add(asm_, asm_.result(out), asm_.vector(one), asm_.vector(two));
 //
 // A bool is a lane of all ones or all zeros in a vector register. A lane is *ambiguous* where the instructions do not
 // fix the bits of its result (vector_code.h). Ambiguous lanes are marked: with AVX-512 in k2, which has the lanes
@@ -12,6 +12,7 @@
 
 #include <xbyak/xbyak.h>
 
+#include "replay/codegen/vector/lane_instructions.h"
 #include "replay/codegen/vector/vector_registers.h"
 
 namespace tagalong::array {
@@ -23,7 +24,7 @@ using Xbyak::Xmm;
 using Xbyak::Zmm;
 using Vector = Xbyak::Ymm;  // a vector register of either size
 
-// Predicates of vcmppd. None of them raises a flag for quiet NaNs.
+// Predicates of vcmppd and vcmpps. None of them raises a flag for quiet NaNs.
 inline constexpr int kCompareEqual = 0x00, kCompareUnordered = 0x03, kCompareNotEqual = 0x04, kCompareOrdered = 0x07,
                      kCompareLess = 0x11, kCompareLessEqual = 0x12, kCompareGreaterEqual = 0x1D, kCompareGreater = 0x1E;
 
@@ -32,7 +33,9 @@ class VectorAssembler final : public Xbyak::CodeGenerator {
   VectorAssembler(const VectorUnit& unit, VectorRegisters& registers);
 
   [[nodiscard]] const VectorUnit& unit() const { return unit_; }
-  [[nodiscard]] int vector_bytes() const { return unit_.lanes * kItemBytes; }
+  [[nodiscard]] int vector_bytes() const { return unit_.lanes * unit_.item_bytes; }
+  // The instructions for the kernel's lanes.
+  [[nodiscard]] const LaneInstructions& lanes() const { return lanes_; }
 
   // --- the remainder: the elements behind the last whole vector
 
@@ -53,11 +56,11 @@ class VectorAssembler final : public Xbyak::CodeGenerator {
 
   // --- memory
 
-  void broadcast(int reg, const Xbyak::Address& from) { vbroadcastsd(vector(reg), from); }
-  void load_vector(int reg, const Xbyak::Address& from) { vmovupd(vector(reg), from); }
-  void load_doubles(int reg, const Xbyak::RegExp& from);
+  void broadcast(int reg, const Xbyak::Address& from) { lanes_.broadcast(*this, vector(reg), from); }
+  void load_vector(int reg, const Xbyak::Address& from) { lanes_.load(*this, vector(reg), from); }
+  void load_numbers(int reg, const Xbyak::RegExp& from);
   void load_bools(int reg, const Xbyak::RegExp& from);
-  void store_doubles(int reg, const Xbyak::RegExp& to);
+  void store_numbers(int reg, const Xbyak::RegExp& to);
   // Converts bools to bytes, for store_bytes(). Returns a scratch register, or kUnassigned: the bytes are in ecx.
   [[nodiscard]] int bytes_of(int reg);
   void store_bytes(int bytes, const Xbyak::RegExp& to);
@@ -69,6 +72,7 @@ class VectorAssembler final : public Xbyak::CodeGenerator {
 
   void copy(int to, int from) { vmovapd(vector(to), vector(from)); }
   void zero(int reg) { bit_xor(reg, reg, reg); }
+  void ones(int reg);
   void bit_and(int out, int one, int two);
   void bit_or(int out, int one, int two);
   void bit_xor(int out, int one, int two);
@@ -76,10 +80,12 @@ class VectorAssembler final : public Xbyak::CodeGenerator {
   void bit_not(int out, int one);
   // out = condition ? yes : no
   void select(int out, int condition, int yes, int no);
+  // These take floats.
   void compare(int out, int one, int two, int predicate);
   // The sign of a number: minus_one, zero or plus_one. `zero` is a register of zeros.
   void sign(int out, int one, int zero, int plus_one, int minus_one);
-  // Where the value is better than the best one so far, replaces that, and its index by the number at the address.
+  // Doubles only. Where the value is better than the best one so far, replaces that, and its index by the number at the
+  // address.
   void replace_best(int best, int best_index, int value, const Xbyak::Address& index, int predicate);
 
   // --- marks
@@ -100,7 +106,12 @@ class VectorAssembler final : public Xbyak::CodeGenerator {
   [[nodiscard]] bool is_masked() const { return unit_.has_masks && is_remainder_; }
   void mark(int lanes) { vorpd(vector(marks_), vector(marks_), vector(lanes)); }
 
+  void compare_to_mask(int one, const Xbyak::Operand& two, int predicate) {
+    lanes_.compare_to_mask(*this, compared(), vector(one), two, static_cast<std::uint8_t>(predicate));
+  }
+
   const VectorUnit& unit_;
+  const LaneInstructions& lanes_;
   VectorRegisters& registers_;
   bool is_remainder_ = false;
   int marks_ = kUnassigned;  // AVX2: the register with the marks

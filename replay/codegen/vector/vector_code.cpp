@@ -53,14 +53,17 @@ bool are_supported(std::span<const VectorOperation> operations, bool is_avx512) 
 
 namespace {
 
-// Slots of the scalars by which arrays are divided. Empty where reciprocals gain nothing: the latency of a single
-// division is hidden behind the other operations.
+// Slots of the scalars by which arrays of doubles are divided. Empty where reciprocals gain nothing: the latency of a
+// single division is hidden behind the other operations.
 std::vector<std::uint8_t> divisors_of(std::span<const VectorOperation> operations,
                                       std::span<const VectorInput> inputs) {
   constexpr int kLeastDivisions = 2;  // counts square roots, too
   std::vector<std::uint8_t> found;
   int divisions = 0;
   for (const VectorOperation& operation : operations) {
+    if (operation.type != LaneType::kFloat64) {
+      continue;
+    }
     const bool is_division = operation.what == VectorOp::kDivide || operation.what == VectorOp::kReciprocal;
     divisions += is_division || operation.what == VectorOp::kSqrt ? 1 : 0;
     const bool divides_by_scalar =
@@ -121,7 +124,7 @@ VectorCode::Code VectorCode::assemble(const Spec& spec, std::span<const std::uin
                           .divisors = divisors,
                           .argmin = spec.argmin,
                           .prefetches = spec.prefetches};
-  const VectorUnit& unit = unit_of(spec.lanes);
+  const VectorUnit unit = unit_of(spec.lanes, info(spec.operations.front().type).bytes);
   const auto attempt = [&](std::size_t vectors, std::size_t* hoisted) {
     VectorEmitter emitter(kernel, unit, vectors, *hoisted);
     *hoisted = emitter.hoisted();
@@ -186,7 +189,9 @@ std::shared_ptr<const VectorCode> VectorCode::argmin(std::span<const std::uint8_
   constexpr Extent kOfArgmin = 4;
   const bool has_result = std::ranges::any_of(
       spec_.operations, [&](const VectorOperation& operation) { return operation.out == argmin.result; });
-  if (!has_result || has_functions(spec_.operations) ||
+  const bool are_doubles = std::ranges::all_of(
+      spec_.operations, [](const VectorOperation& operation) { return operation.type == LaneType::kFloat64; });
+  if (!has_result || !are_doubles || has_functions(spec_.operations) ||
       (static_cast<Extent>(spec_.operations.size()) + kOfArgmin) * argmin.row > kMostOperations) {
     return nullptr;
   }

@@ -1,7 +1,7 @@
-// Fused kernels: one loop of machine code for several exactly rounded operations of doubles, whose intermediate results
-// stay in registers. The bits are those of NumPy's loops, which use the same instructions. A result is *ambiguous*
-// where these instructions do not fix its bits: which of two NaNs it is, or which of two zeros a maximum is. The code
-// then reports it, and the caller computes the block with NumPy's loops.
+// Fused kernels: one loop of machine code for several exactly rounded operations, whose intermediate results stay in
+// registers. All lanes of a kernel have one size (lane_type.h). The bits are those of NumPy's loops, which use the same
+// instructions. A result is *ambiguous* where these instructions do not fix its bits: which of two NaNs it is, or which
+// of two zeros a maximum is. The code then reports it, and the caller computes the block with NumPy's loops.
 //
 //   auto code = VectorCode::make(operations, arrays, stored);  // null: not on this machine, or too many values
 //   const bool is_exact = code->run(data, count);              // data: pointers by slot, to contiguous elements
@@ -20,6 +20,7 @@
 #include "replay/arrays/numpy/operand.h"
 #include "replay/arrays/simd/tally.h"
 #include "replay/codegen/printer.h"
+#include "replay/codegen/vector/lane_type.h"
 
 namespace tagalong::array {
 
@@ -30,9 +31,11 @@ enum class VectorOp : std::uint8_t {
 };
 
 enum class VectorKind : std::uint8_t { kNumbers, kBools, kSvml, kGlibc };
+enum class VectorLanes : std::uint8_t { kAny, kFloats, kDoubles, kIntegers, kBits };
 struct VectorOpInfo {
   std::string_view name;
   VectorKind kind;
+  VectorLanes lanes;
   std::uint8_t cost;
   bool bounded;
 };
@@ -41,7 +44,8 @@ inline constexpr std::array kVectorOps = [] {
   constexpr bool kYes = true;
   constexpr bool kNo = false;
   return std::array{
-#define TAGALONG_VECTOR_OP(id, name, kind, cost, bounded) VectorOpInfo{name, VectorKind::kind, cost, bounded},
+#define TAGALONG_VECTOR_OP(id, name, kind, lanes, cost, bounded) \
+  VectorOpInfo{name, VectorKind::kind, VectorLanes::lanes, cost, bounded},
 #include "replay/codegen/vector/vector_ops.def"
 #undef TAGALONG_VECTOR_OP
   };
@@ -51,6 +55,21 @@ inline constexpr std::array kVectorOps = [] {
   return detail::kVectorOps[static_cast<std::size_t>(what)];
 }
 
+// Whether there is code for operands of this type.
+[[nodiscard]] constexpr bool takes(VectorOp what, LaneType type) {
+  switch (info(what).lanes) {
+    case VectorLanes::kFloats:
+      return is_float(type);
+    case VectorLanes::kDoubles:
+      return type == LaneType::kFloat64;
+    case VectorLanes::kIntegers:
+      return !is_float(type);
+    case VectorLanes::kAny:
+    case VectorLanes::kBits:
+      break;
+  }
+  return true;
+}
 // Whether the result is a bool.
 constexpr bool is_bool(VectorOp what) { return info(what).kind == VectorKind::kBools; }
 [[nodiscard]] std::string_view vector_op_name(VectorOp what);
@@ -62,12 +81,13 @@ struct VectorOperation {
   std::uint8_t nin = 0;
   std::array<std::uint8_t, kMaxInputs> in{};  // slots
   std::uint8_t out = 0;
+  LaneType type = LaneType::kFloat64;  // of the operands; of bools: of any of the same size
 
   bool operator==(const VectorOperation&) const = default;
 };
 
 // How an input is read from memory; kItems: as an item of a short row (VectorArgmin).
-enum class InputKind : std::uint8_t { kScalar, kDoubles, kBools, kItems };
+enum class InputKind : std::uint8_t { kScalar, kNumbers, kBools, kItems };
 struct VectorInput {
   std::uint8_t slot;
   InputKind place;
@@ -91,8 +111,9 @@ struct VectorSum {
 };
 
 // The index of the first smallest or largest element of one result, in each of many short rows. A vector has one lane
-// for each row: inputs of kind kDoubles have one element for each row, inputs of kind kItems one for each position in a
-// row. Only the indices are stored, as int64. The `count` of run() is the number of rows, at least eight.
+// for each row: inputs of kind kNumbers have one element for each row, inputs of kind kItems one for each position in a
+// row. All lanes are doubles. Only the indices are stored, as int64. The `count` of run() is the number of rows, at
+// least eight.
 struct VectorArgmin {
   int result = -1;  // slot of the result; -1: no argmin
   int places = -1;  // slot of the indices
@@ -102,7 +123,7 @@ struct VectorArgmin {
   bool operator==(const VectorArgmin&) const = default;
 };
 
-// Doubles in a vector.
+// Doubles in a vector. Of shorter numbers there are more.
 inline constexpr int kAvx512Lanes = 8;
 inline constexpr int kAvx2Lanes = 4;
 // The widest vectors that may be used: 8, 4, or 0 for no machine code. Tests set it.

@@ -22,6 +22,8 @@ constexpr std::array<Bits, sizeof...(Numbers)> all_bits(Numbers... numbers) {
 }
 
 constexpr auto kOneOf = all_bits(-0.0, 1.0, -1.0, 0.75);
+constexpr auto kOneOfFloats = std::array<Bits, 3>{
+    std::bit_cast<std::uint32_t>(-0.0F), std::bit_cast<std::uint32_t>(1.0F), std::bit_cast<std::uint32_t>(-1.0F)};
 // Twice the bits of the largest magnitude that the steps cover: a left shift drops the sign.
 constexpr std::array kExpLimitBits{std::bit_cast<Bits>(0x1.61da04cbafe44p+9) << 1U};
 constexpr auto kExpPerLn2Bits = all_bits(0x1.71547652b82fep+0);
@@ -147,6 +149,10 @@ std::span<const std::uint64_t> bits_of(Constant constant) {
     case kMinusOne:
     case kThreeQuarters:
       return item(kOneOf, kSignBit);
+    case kFloatSignBit:
+    case kFloatOne:
+    case kFloatMinusOne:
+      return item(kOneOfFloats, kFloatSignBit);
     case kExpLimit:
       return kExpLimitBits;
     case kExpPerLn2:
@@ -197,18 +203,34 @@ std::span<const std::uint64_t> bits_of(Constant constant) {
   return {};
 }
 
-std::span<const Constant> operands_of(VectorOp what) {
-  static constexpr std::array kOfSigns{Constant::kSignBit};
-  static constexpr std::array kOfReciprocal{Constant::kOne};
-  static constexpr std::array kOfSign{Constant::kOne, Constant::kMinusOne};
-  switch (what) {
+namespace {
+
+// Constants of one type of floats.
+struct OperandConstants {
+  std::array<Constant, 1> of_signs, of_reciprocal;
+  std::array<Constant, 2> of_sign;
+};
+constexpr OperandConstants kOfDoubles{
+    .of_signs{Constant::kSignBit}, .of_reciprocal{Constant::kOne}, .of_sign{Constant::kOne, Constant::kMinusOne}};
+constexpr OperandConstants kOfFloats{.of_signs{Constant::kFloatSignBit},
+                                     .of_reciprocal{Constant::kFloatOne},
+                                     .of_sign{Constant::kFloatOne, Constant::kFloatMinusOne}};
+
+}  // namespace
+
+std::span<const Constant> operands_of(const VectorOperation& operation) {
+  if (!is_float(operation.type)) {
+    return {};
+  }
+  const OperandConstants& constants = operation.type == LaneType::kFloat32 ? kOfFloats : kOfDoubles;
+  switch (operation.what) {
     case VectorOp::kNegative:
     case VectorOp::kAbsolute:
-      return kOfSigns;
+      return constants.of_signs;
     case VectorOp::kReciprocal:
-      return kOfReciprocal;
+      return constants.of_reciprocal;
     case VectorOp::kSign:
-      return kOfSign;
+      return constants.of_sign;
     default:
       return {};
   }

@@ -15,6 +15,10 @@ enum class Constant : std::uint8_t {
   kOne,
   kMinusOne,
   kThreeQuarters,
+  // the same for floats
+  kFloatSignBit,
+  kFloatOne,
+  kFloatMinusOne,
   // exp (SVML's steps)
   kExpLimit,
   kExpPerLn2,
@@ -100,10 +104,10 @@ inline constexpr int kIndexShift =
     48;                              // moves the last four bits of an SVML table index to the first four of a fraction
 inline constexpr int kPairBits = 4;  // glibc's tables have pairs of doubles, which are 16 bytes
 
-// The bits of a constant: one number for all lanes, or one for each lane.
+// The bits of a constant: one number for all lanes, or one for each lane. Those of a float are the lower half.
 [[nodiscard]] std::span<const std::uint64_t> bits_of(Constant constant);
 // Constants that follow an operation's operands.
-[[nodiscard]] std::span<const Constant> operands_of(VectorOp what);
+[[nodiscard]] std::span<const Constant> operands_of(const VectorOperation& operation);
 // Constants of a function that gain most from a register, the most valuable first: its steps read and do not overwrite
 // them.
 [[nodiscard]] std::span<const Constant> kept_constants(VectorOp what);

@@ -27,7 +27,7 @@ bool VectorEmitter::emit() {
   }
   asm_.L(rest);
   if (spec_.has_sum()) {
-    asm_.mov(rsi, ptr[rsp + kItemBytes]);
+    asm_.mov(rsi, ptr[rsp + kPointerBytes]);
   }
   remainder(last);
   asm_.L(last);
@@ -38,7 +38,7 @@ bool VectorEmitter::emit() {
   asm_.L(finish);
   asm_.vzeroupper();
   if (spec_.has_sum() || spec_.iterates_rows()) {
-    asm_.add(rsp, 2 * kItemBytes);
+    asm_.add(rsp, 2 * kPointerBytes);
   }
   for (std::size_t i = kSaved.size(); i-- > 0;) {
     asm_.pop(Reg64(kSaved.at(i)));
@@ -77,7 +77,7 @@ void VectorEmitter::hoist() {
 
 void VectorEmitter::next_row(const Label& row) {
   Label end;
-  asm_.dec(qword[rsp + kItemBytes]);
+  asm_.dec(qword[rsp + kPointerBytes]);
   asm_.jz(end);
   asm_.mov(rcx, ptr[rsp]);
   memory_.advance_pointers();
@@ -103,7 +103,7 @@ void VectorEmitter::main_loop() {
 void VectorEmitter::leaf_loops(const Label& rest) {
   Label next;
   asm_.push(rsi);
-  asm_.push(qword[rdi + spec_.sum.leaves * kItemBytes]);
+  asm_.push(qword[rdi + spec_.sum.leaves * kPointerBytes]);
   asm_.L(next);
   asm_.mov(rcx, ptr[rsp]);
   asm_.mov(rsi, ptr[rcx + offsetof(SumLeaf, end)]);
@@ -263,8 +263,10 @@ void VectorEmitter::compute(std::size_t number) {
     KernelValue& out = begin_result(operation);
     if (is_glibc(operation.what)) {
       glibc_.compute(operation.what, out.reg, in[0]);
+    } else if (!is_float(operation.type)) {
+      integers_.compute(operation, out.reg, {in.data(), in.size()});
     } else {
-      arithmetic_.compute(operation.what, out.reg, {in.data(), in.size()});
+      arithmetic_.compute(operation, out.reg, {in.data(), in.size()});
     }
     finish(operation, &out);
     release_operands(number);
@@ -298,7 +300,7 @@ VectorEmitter::Operands VectorEmitter::begin(const VectorOperation& operation) {
   for (unsigned i = 0; i < operation.nin; ++i) {
     registers_.pin(&emission_.values.of_slot(operation.in.at(i), position_.vector));
   }
-  for (const Constant constant : operands_of(operation.what)) {
+  for (const Constant constant : operands_of(operation)) {
     registers_.pin(&emission_.values.of_constant(constant));
   }
   Operands in;

@@ -1,5 +1,5 @@
-// Generates the machine code of one fused kernel (vector_code.h): a loop over whole vectors of doubles, and the
-// remainder behind it. This class emits the loops and orders the operations; its parts emit the operations.
+// Generates the machine code of one fused kernel (vector_code.h): a loop over whole vectors, and the remainder
+// behind it. This class emits the loops and orders the operations; its parts emit the operations.
 //
 //   rdi  pointers by slot      rsi  last element at which an iteration begins      rax  current element
 //   rcx, rdx  scratch; on entry the row steps (rcx) and the number of rows (rdx)
@@ -16,6 +16,7 @@
 #include "replay/codegen/vector/argmin_code.h"
 #include "replay/codegen/vector/arithmetic_code.h"
 #include "replay/codegen/vector/glibc_code.h"
+#include "replay/codegen/vector/integer_code.h"
 #include "replay/codegen/vector/sum_code.h"
 #include "replay/codegen/vector/svml_code.h"
 
@@ -81,6 +82,7 @@ class VectorEmitter {
   KernelEmission::Position& position_ = emission_.position;
   MemoryCode memory_{emission_};
   ArithmeticCode arithmetic_{emission_, memory_};
+  IntegerCode integers_{emission_};
   SvmlCode svml_{emission_, memory_};
   GlibcCode glibc_{emission_, memory_};
   SumCode sums_{emission_, memory_};

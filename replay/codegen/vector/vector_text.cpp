@@ -28,8 +28,9 @@ std::string VectorCode::text() const { return text_of(spec_); }
 std::string VectorCode::text_of(const Spec& spec) {
   std::string text;
   for (const VectorOperation& operation : spec.operations) {
-    fmt::format_to(std::back_inserter(text), "{}v{} = {}({})", text.empty() ? "" : "; ", operation.out,
-                   vector_op_name(operation.what),
+    const bool shows_type = operation.type != LaneType::kFloat64 && info(operation.what).lanes != VectorLanes::kBits;
+    fmt::format_to(std::back_inserter(text), "{}v{} = {}{}({})", text.empty() ? "" : "; ", operation.out,
+                   vector_op_name(operation.what), shows_type ? fmt::format("[{}]", info(operation.type).name) : "",
                    listed(std::span(operation.in).first(std::min<std::size_t>(operation.nin, operation.in.size()))));
   }
   text += spec.stored.empty() ? "" : "; stores " + listed(spec.stored);
@@ -54,8 +55,11 @@ std::vector<replay::native::PlacedCode> VectorCode::placed() const {
 }
 
 replay::native::PlacedCode VectorCode::described(const Spec& spec, const Code& code, bool multiplies) {
+  const int bytes = info(spec.operations.front().type).bytes;
+  const int lanes = spec.lanes * static_cast<int>(sizeof(double)) / bytes;
+  const std::string numbers = bytes == sizeof(double) ? "doubles" : fmt::format("numbers of {} bytes", bytes);
   return {code.memory, code.size,
-          fmt::format("vector kernel by {} doubles{}: {}", spec.lanes, multiplies ? ", multiplying by reciprocals" : "",
+          fmt::format("vector kernel by {} {}{}: {}", lanes, numbers, multiplies ? ", multiplying by reciprocals" : "",
                       text_of(spec))};
 }
 

@@ -1,0 +1,212 @@
+#include "replay/codegen/vector/integer_code.h"
+
+#ifdef __x86_64__
+
+#include <utility>
+
+namespace tagalong::array {
+namespace {
+
+// Predicates of vpcmpd and the like.
+int predicate_of(VectorOp what) {
+  using enum VectorOp;
+  constexpr int kEqualBits = 0;
+  constexpr int kLower = 1;
+  constexpr int kLowerOrEqual = 2;
+  constexpr int kOtherBits = 4;
+  constexpr int kNotLower = 5;
+  constexpr int kNotLowerOrEqual = 6;
+  switch (what) {
+    case kLess:
+      return kLower;
+    case kLessEqual:
+      return kLowerOrEqual;
+    case kNotEqual:
+      return kOtherBits;
+    case kGreater:
+      return kNotLowerOrEqual;
+    case kGreaterEqual:
+      return kNotLower;
+    default:
+      return kEqualBits;
+  }
+}
+
+}  // namespace
+
+void IntegerCode::greater(bool is_signed, int out, int one, int two) {
+  const LaneInstructions& lanes = asm_.lanes();
+  if (is_signed) {
+    return lanes.integer_greater(asm_, asm_.vector(out), asm_.vector(one), asm_.vector(two));
+  }
+  // Inverting the first bits turns unsigned numbers into signed ones, in the same order.
+  constexpr int kBitsOfByte = 8;
+  const int first_bits = allocate();
+  const int other = allocate();
+  asm_.ones(first_bits);
+  lanes.integer_shift_left_all(asm_, asm_.vector(first_bits), asm_.vector(first_bits),
+                               static_cast<std::uint8_t>(asm_.unit().item_bytes * kBitsOfByte - 1));
+  asm_.bit_xor(other, two, first_bits);
+  asm_.bit_xor(out, one, first_bits);
+  lanes.integer_greater(asm_, asm_.vector(out), asm_.vector(out), asm_.vector(other));
+  release(other);
+  release(first_bits);
+}
+
+void IntegerCode::compare(VectorOp what, bool is_signed, int out, int one, int two) {
+  using enum VectorOp;
+  const LaneInstructions& lanes = asm_.lanes();
+  if (has_masks()) {
+    const auto compare = is_signed ? lanes.integer_compare_to_mask : lanes.unsigned_compare_to_mask;
+    compare(asm_, asm_.compared(), asm_.vector(one), asm_.vector(two), static_cast<std::uint8_t>(predicate_of(what)));
+    return lanes.from_mask(asm_, asm_.vector(out), k3);
+  }
+  if (what == kEqual || what == kNotEqual) {
+    lanes.equal_bits(asm_, asm_.vector(out), asm_.vector(one), asm_.vector(two));
+  } else if (what == kGreater || what == kLessEqual) {
+    greater(is_signed, out, one, two);
+  } else {
+    greater(is_signed, out, two, one);
+  }
+  if (what == kNotEqual || what == kLessEqual || what == kGreaterEqual) {
+    const int inverted = allocate();
+    asm_.ones(inverted);
+    asm_.bit_xor(out, out, inverted);
+    release(inverted);
+  }
+}
+
+// The product of 64 bits from products of halves: those of a lower and a higher half matter only in the higher half.
+void IntegerCode::multiply(int out, int one, int two) {
+  const LaneInstructions& lanes = asm_.lanes();
+  if (!takes_steps()) {
+    return lanes.integer_multiply(asm_, asm_.result(out), asm_.vector(one), asm_.vector(two));
+  }
+  constexpr std::uint8_t kSwapHalves = 0xB1;
+  constexpr std::uint8_t kHalf = 32;
+  const int scratch = allocate();
+  const auto [result, left, right, mixed] =
+      std::array{asm_.vector(out), asm_.vector(one), asm_.vector(two), asm_.vector(scratch)};
+  asm_.vpshufd(result, right, kSwapHalves);
+  asm_.vpmulld(result, result, left);
+  asm_.vpsrlq(mixed, result, kHalf);
+  asm_.vpaddd(result, result, mixed);
+  asm_.vpsllq(result, result, kHalf);
+  asm_.vpmuludq(mixed, left, right);
+  asm_.vpaddq(result, result, mixed);
+  release(scratch);
+}
+
+void IntegerCode::negative(int out, int one) {
+  const int zero = allocate();
+  asm_.zero(zero);
+  asm_.lanes().integer_subtract(asm_, asm_.result(out), asm_.vector(zero), asm_.vector(one));
+  release(zero);
+}
+
+void IntegerCode::absolute(bool is_signed, int out, int one) {
+  const LaneInstructions& lanes = asm_.lanes();
+  if (!is_signed) {
+    return asm_.copy(out, one);
+  }
+  if (!takes_steps()) {
+    return lanes.integer_absolute(asm_, asm_.result(out), asm_.vector(one));
+  }
+  const int is_negative = allocate();
+  asm_.zero(is_negative);
+  greater(true, is_negative, is_negative, one);
+  asm_.bit_xor(out, one, is_negative);
+  lanes.integer_subtract(asm_, asm_.vector(out), asm_.vector(out), asm_.vector(is_negative));
+  release(is_negative);
+}
+
+// Lanes of ones are -1.
+void IntegerCode::sign(bool is_signed, int out, int one) {
+  const int zero = allocate();
+  const int is_positive = allocate();
+  asm_.zero(zero);
+  compare(VectorOp::kGreater, is_signed, is_positive, one, zero);
+  compare(VectorOp::kLess, is_signed, out, one, zero);
+  asm_.lanes().integer_subtract(asm_, asm_.result(out), asm_.vector(out), asm_.vector(is_positive));
+  release(is_positive);
+  release(zero);
+}
+
+void IntegerCode::extreme(bool is_maximum, bool is_signed, int out, int one, int two) {
+  const LaneInstructions& lanes = asm_.lanes();
+  if (!takes_steps()) {
+    const auto extreme = is_maximum ? (is_signed ? lanes.integer_maximum : lanes.unsigned_maximum)
+                                    : (is_signed ? lanes.integer_minimum : lanes.unsigned_minimum);
+    return extreme(asm_, asm_.result(out), asm_.vector(one), asm_.vector(two));
+  }
+  const int is_greater = allocate();
+  greater(is_signed, is_greater, one, two);
+  asm_.select(out, is_greater, is_maximum ? one : two, is_maximum ? two : one);
+  release(is_greater);
+}
+
+void IntegerCode::shift_right(bool is_signed, int out, int one, int two) {
+  const LaneInstructions& lanes = asm_.lanes();
+  if (!is_signed) {
+    return lanes.unsigned_shift_right(asm_, asm_.result(out), asm_.vector(one), asm_.vector(two));
+  }
+  if (!takes_steps()) {
+    return lanes.integer_shift_right(asm_, asm_.result(out), asm_.vector(one), asm_.vector(two));
+  }
+  const int is_negative = allocate();
+  asm_.zero(is_negative);
+  greater(true, is_negative, is_negative, one);
+  asm_.bit_xor(out, one, is_negative);
+  lanes.unsigned_shift_right(asm_, asm_.vector(out), asm_.vector(out), asm_.vector(two));
+  asm_.bit_xor(out, out, is_negative);
+  release(is_negative);
+}
+
+void IntegerCode::compute(const VectorOperation& operation, int out, std::span<const int> in) {
+  using enum VectorOp;
+  const int first = in[0];
+  const int second = in.size() > 1 ? in[1] : in[0];
+  const bool is_signed = info(operation.type).kind == LaneKind::kSigned;
+  const LaneInstructions& lanes = asm_.lanes();
+  const auto [result, one, two] = std::array{asm_.result(out), asm_.vector(first), asm_.vector(second)};
+  switch (operation.what) {
+    case kAdd:
+      return lanes.integer_add(asm_, result, one, two);
+    case kSubtract:
+      return lanes.integer_subtract(asm_, result, one, two);
+    case kMultiply:
+    case kSquare:
+      return multiply(out, first, second);
+    case kNegative:
+      return negative(out, first);
+    case kAbsolute:
+      return absolute(is_signed, out, first);
+    case kSign:
+      return sign(is_signed, out, first);
+    case kMaximum:
+    case kMinimum:
+      return extreme(operation.what == kMaximum, is_signed, out, first, second);
+    case kBitAnd:
+      return asm_.bit_and(out, first, second);
+    case kBitOr:
+      return asm_.bit_or(out, first, second);
+    case kBitXor:
+      return asm_.bit_xor(out, first, second);
+    case kBitNot:
+      return asm_.bit_not(out, first);
+    case kShiftLeft:
+      return lanes.integer_shift_left(asm_, result, one, two);
+    case kShiftRight:
+      return shift_right(is_signed, out, first, second);
+    case kSelect:
+      return asm_.select(out, first, second, in[2]);
+    case kCopy:
+      return asm_.copy(out, first);
+    default:
+      return compare(operation.what, is_signed, out, first, second);
+  }
+}
+
+}  // namespace tagalong::array
+
+#endif

@@ -1,0 +1,260 @@
+"""Machine code for fused operations of every lane type: eager's bytes and flags, in all layouts and lengths."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+
+import tagalong
+from arrays_support import ERRSTATES, HAS_CODE, HAS_VECTORS, misaligned
+from chains_support import FusionRuns, both, check, groups_run
+from tagalong import _core
+from tagalong._stages import stage_texts
+
+RANDOM = np.random.default_rng(4242)
+LANES = {"wide": 8, "narrow": 4}  # AVX-512 and AVX2, by the doubles in a vector
+IS_THERE = {"wide": HAS_VECTORS, "narrow": HAS_CODE}
+WARM_UP = 3
+LENGTHS = [*range(1, 201), 255, 257, 1023, 1024, 1025, 4099, 8191, 8193]
+FEW_LENGTHS = (1, 3, 7, 8, 9, 15, 16, 17, 31, 33, 63, 65, 130, 1025)
+
+FLOATS = {
+    "arithmetic": "return (a + b - c) * b / (c + 3) - a / 7",
+    "divisions": "return a / b, b / c / a, 1 / a",
+    "roots": "return np.sqrt(np.abs(a * b) + 1) + np.square(c) - np.reciprocal(b)",
+    "signs": "return -a * np.sign(b * 1) + np.absolute(c - 1) - np.fabs(a * b), np.sign(a + 0)",
+    "extremes": "return np.maximum(a * 1, b) - np.minimum(c + 0, a)",
+    "comparisons": "d = a + 0\n    return d < b, d <= b, d == b, d != b, d > b, d >= b",
+    "logic": "d, e = a < b + 0, b * 1 >= c\n    return d & e, d | ~e, np.logical_not(d), d & (e | (c == a))",
+    "masks read": "return np.where(m, a * b, c - 1), m & (a * 1 < b), (c + 0 > a) | m",
+    "choices": "return np.where((a < b) & ~(c - 1 > b), a * 2, np.where(b > 1, c, -a)) + 1",
+    "several": "d = a * b\n    e = d - c\n    return d, e, d * e, np.sqrt(np.abs(e)) < d",
+    "many": "d = a * b\n"
+    + "".join(f"    e{k} = d * {k} + b * {k + 1}\n" for k in range(14))
+    + "    return e0, e1, e2, d - e0 * e1 + e2 * e3 - e4 * e5 + e6 * e7 - e8 + e9 * e10 - e11 + e12 * e13",
+    "numbers": "return (" + " + ".join(f"(a * {k} - b / {k + 3})" for k in range(20)) + ") * c",
+}
+INTEGERS = {
+    "arithmetic": "return (a + b - c) * b - (c + 3) * 7",
+    "signs": "return -a * np.sign(b * 1) + np.absolute(c - 1) - np.square(a * b), np.sign(a + 0), abs(b + 0)",
+    "extremes": "return np.maximum(a * 1, b) - np.minimum(c + 0, a)",
+    "bits": "return (a & b) ^ (c | 5), ~(a ^ b) | c, (a | b) & 255",
+    "shifts": "return (a + 0) << b, (b + 0) >> c, (a + 0) >> 3, (c + 0) << 1, (1 << (b & 15)) + a",
+    "comparisons": FLOATS["comparisons"],
+    "logic": FLOATS["logic"],
+    "masks read": FLOATS["masks read"],
+    "choices": FLOATS["choices"],
+    "several": "d = a * b\n    e = d - c\n    return d, e, d * e, (e & 3) < d",
+    "many": FLOATS["many"],
+    "numbers": "return (" + " + ".join(f"(a * {k} - b * {k + 3})" for k in range(20)) + ") * c",
+}
+PROGRAMS: dict[str, dict[str, str]] = dict.fromkeys(("float32", "float64"), FLOATS) | dict.fromkeys(
+    ("int32", "int64", "uint32", "uint64"), INTEGERS
+)
+CASES = [(dtype, name) for dtype, programs in PROGRAMS.items() for name in programs]
+
+
+@pytest.fixture(autouse=True, params=LANES)
+def lanes(request: pytest.FixtureRequest) -> Iterator[None]:
+    if not IS_THERE[request.param]:
+        pytest.skip("there are no such vectors here")
+    FusionRuns.begin()
+    _core.set_option("retire_after", 0)
+    _core.set_option("most_lanes", LANES[request.param])
+    yield
+
+
+def special(dtype: str) -> np.ndarray:
+    """Numbers that instructions treat in different ways."""
+    kind = np.dtype(dtype)
+    if kind.kind != "f":
+        limits = np.iinfo(kind)
+        chosen = [
+            int(limits.min),
+            limits.min + 1,
+            int(limits.max),
+            limits.max - 1,
+            0,
+            1,
+            2,
+            3,
+            7,
+            31,
+            32,
+            63,
+            64,
+            100,
+        ]
+        return np.array([*chosen, *(-number for number in chosen[4:] if limits.min)], kind)
+    limits = np.finfo(kind)
+    tiny, smallest = float(limits.tiny), float(limits.smallest_subnormal)
+    numbers = [0.0, -0.0, np.inf, -np.inf, smallest, -smallest, tiny, -tiny / 2, float(limits.max), -1.0, 1.0]
+    bits = np.dtype(f"u{kind.itemsize}")
+    quiet = np.array([np.nan], kind).view(bits)[0]
+    sign = bits.type(1) << bits.type(8 * kind.itemsize - 1)
+    fraction = bits.type(1) << bits.type(limits.nmant - 1)
+    # Quiet NaNs of both signs with payloads, and signalling ones.
+    nans = [
+        quiet,
+        quiet | bits.type(0x123),
+        quiet | sign | bits.type(0x45),
+        (quiet ^ fraction) | bits.type(5),
+    ]
+    return np.concatenate([np.array(numbers, kind), np.array(nans, bits).view(kind)])
+
+
+def numbers(dtype: str, shape: Any, *, extreme: float = 0.0) -> np.ndarray:
+    """Ordinary numbers, a part of which is replaced by extreme ones."""
+    kind = np.dtype(dtype)
+    made = (RANDOM.uniform(-2.0, 2.0, shape) if kind.kind == "f" else RANDOM.integers(0, 100, shape)).astype(
+        kind
+    )
+    if extreme:
+        are_extreme = RANDOM.uniform(size=shape) < extreme
+        made[are_extreme] = RANDOM.choice(special(dtype), int(are_extreme.sum()))
+    return made
+
+
+def operands(dtype: str, shape: Any, extreme: float = 0.0) -> list[np.ndarray]:
+    made = [numbers(dtype, shape, extreme=extreme) for _ in range(3)]
+    flat = [array.reshape(-1) for array in made]
+    flat[1][::5] = flat[0][::5]  # equal elements
+    return [*made, RANDOM.integers(0, 2, shape).astype(bool)]
+
+
+def traced_program(dtype: str, name: str) -> tuple[Any, Any]:
+    """The program, eager and traced; its fusion group is nothing but vector code."""
+    eager, traced = both(f"def f(a, b, c, m):\n    {PROGRAMS[dtype][name]}\n")
+    for _ in range(WARM_UP):
+        traced(*operands(dtype, 300))
+    kernels = kernels_of(eager, lambda: operands(dtype, 300))
+    assert "vector kernel" in kernels and "NumPy's loop" not in kernels, kernels
+    return eager, traced
+
+
+def kernels_of(function: Any, make: Callable[[], list[np.ndarray]]) -> str:
+    return "\n".join(stage_texts(function, lambda: (tuple(make()), {}))["kernels"])
+
+
+def again(made: list[np.ndarray]) -> Callable[[], list[np.ndarray]]:
+    return lambda: [array.copy("K") for array in made]
+
+
+@pytest.mark.parametrize(("dtype", "name"), CASES)
+def test_lengths(dtype: str, name: str) -> None:
+    eager, traced = traced_program(dtype, name)
+    for length in LENGTHS:
+        ran = groups_run()
+        check(eager, traced, again(operands(dtype, length)), {"all": "ignore"})
+        assert groups_run() > ran, tagalong.explain(traced)
+    for length, extreme, errstate in itertools.product(FEW_LENGTHS, (0.02, 0.3, 1.0), ERRSTATES):
+        check(eager, traced, again(operands(dtype, length, extreme)), errstate)
+
+
+@pytest.mark.parametrize(("dtype", "name"), CASES)
+def test_each_special_number_in_each_lane(dtype: str, name: str) -> None:
+    """Also where equal numbers meet: zeros of both signs, NaNs from either operand."""
+    eager, traced = traced_program(dtype, name)
+    chosen = special(dtype)
+    for place in range(0, 21, 4):
+        for one, other in itertools.product(range(len(chosen)), repeat=2):
+            made = operands(dtype, 21)
+            made[0][place : place + 1] = chosen[one : one + 1]
+            made[1][place : place + 1] = chosen[other : other + 1]
+            check(eager, traced, again(made), {"all": "ignore"})
+
+
+LAYOUTS: dict[str, Callable[[np.ndarray], np.ndarray]] = {
+    "contiguous": lambda array: array,
+    "Fortran": np.asfortranarray,
+    "transposed": lambda array: np.ascontiguousarray(array.T).T,
+    "every other column": lambda array: np.repeat(array, 2, axis=1)[:, ::2],
+    "backwards": lambda array: array[:, ::-1],
+    "part of rows": lambda array: np.pad(array, ((0, 0), (2, 3)))[:, 2:-3],
+    "row": lambda array: array[:1],
+    "one row": lambda array: array[0],
+    "column": lambda array: np.ascontiguousarray(array[:, :1]),
+    "scalar": lambda array: array[0, 0],
+    "no axes": lambda array: np.array(array[0, 0]),
+    "unaligned": misaligned,
+}
+
+
+@pytest.mark.parametrize(("dtype", "name"), CASES)
+def test_layouts(dtype: str, name: str) -> None:
+    eager, traced = traced_program(dtype, name)
+    for shape, extreme in itertools.product(((3, 17), (40, 31), (5, 1030), (70, 9)), (0.0, 0.02)):
+        for first, second in itertools.product(
+            LAYOUTS.values(), ("contiguous", "column", "part of rows", "Fortran")
+        ):
+            made = operands(dtype, shape, extreme)
+            made[0], made[1] = first(made[0]), LAYOUTS[second](made[1])
+            for errstate in ({"all": "ignore"}, {"all": "warn"}):
+                check(eager, traced, lambda made=made: list(made), errstate)
+
+
+@pytest.mark.parametrize("dtype", PROGRAMS)
+def test_into_arrays(dtype: str) -> None:
+    eager, traced = both(
+        "def f(a, b, c, m):\n    c[:] = a * b - 1\n    c += b * 2\n    return (a - b) * 2 + c\n"
+    )
+    for length, extreme in itertools.product((300, *FEW_LENGTHS, 20_000, 100_001), (0.0, 0.05)):
+        for errstate in ERRSTATES:
+            check(eager, traced, again(operands(dtype, length, extreme)), errstate)
+
+
+@pytest.mark.parametrize("dtype", PROGRAMS)
+def test_reductions(dtype: str) -> None:
+    """Sums, extremes and their places read what vector code has stored."""
+    eager, traced = both(
+        "def f(a, b, c, m):\n    d = a * b + c\n    return d.sum(), d.max(), (d - c).min(), np.argmax(d), d * 2\n"
+    )
+    for length, extreme in itertools.product((300, *FEW_LENGTHS, 8193, 50_000), (0.0, 0.01)):
+        check(eager, traced, again(operands(dtype, length, extreme)))
+    eager, traced = both(
+        "def f(a, b, c, m):\n    return (a * b + c).sum(axis=1), (a - b).argmin(axis=1), (a * c).max(0)\n"
+    )
+    for shape in ((20, 30), (8, 4), (300, 7), (3, 5000)):
+        check(eager, traced, again(operands(dtype, shape)))
+
+
+@pytest.mark.parametrize("codes", ["qf", "ld", "if", "Qd", "Il", "qb", "iq"])
+def test_integers_and_others(codes: str) -> None:
+    """a has the first dtype, b and c have the second one; the masks of one select numbers of the other."""
+    eager, traced = both(
+        "def f(a, b, c, m):\n    d = (a * 2 > a) & (b + c > c)\n    e = np.where(d, a, a * 3)\n"
+        "    return e, np.where(d | m, b - c, c), (e + 1).astype(np.float64) * 0.5, d\n"
+    )
+    for length, extreme in itertools.product((300, 300, 300, *FEW_LENGTHS, 9000), (0.0, 0.05, 1.0)):
+        made = [numbers(dtype, length, extreme=extreme) for dtype in (codes[0], codes[1], codes[1])]
+        made.append(RANDOM.integers(0, 2, length).astype(bool))
+        for errstate in ERRSTATES:
+            check(eager, traced, again(made), errstate)
+
+
+MIXED = {
+    "casts between": "d = (a * f - 1).astype('f8')\n    return np.sqrt(np.abs(d * b)) + d",
+    "promotion": "return a * b + f * 2 - b, a < b, f * f > a",
+    "mask of doubles": "return np.where(b * 2 > c, a * f, f - 1) * 3",
+    "mask of floats": "return np.where(a * 2 > f, b * c, c - 1) * 3",
+    "both masks": "d = (a * 1 > f) & (b + 0 > c)\n"
+    "    return np.where(d, a - f, f * 2), np.where(d, b - c, c * 2), d | (a == f)",
+    "to floats": "return (b * c - 1).astype('f4') * a - f",
+}
+
+
+@pytest.mark.parametrize("name", MIXED)
+def test_floats_and_doubles(name: str) -> None:
+    """a and f are floats, b and c doubles: kernels of both sizes, with memory between them."""
+    eager, traced = both(f"def f(a, b, c, f):\n    {MIXED[name]}\n")
+    for length, extreme in itertools.product((300, 300, 300, *FEW_LENGTHS, 9000), (0.0, 0.05, 1.0)):
+        made = [numbers(dtype, length, extreme=extreme) for dtype in ("f4", "f8", "f8", "f4")]
+        for errstate in ERRSTATES:
+            check(eager, traced, again(made), errstate)
+    assert "[float32]" in kernels_of(
+        eager, lambda: [numbers(dtype, 300) for dtype in ("f4", "f8", "f8", "f4")]
+    )
