@@ -13,7 +13,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 from types import ModuleType
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -40,34 +40,41 @@ COMPARE = {"Eq": "eq", "NotEq": "ne", "Lt": "lt", "LtE": "le", "Gt": "gt", "GtE"
 UNARY = {"USub": "neg", "Invert": "invert", "UAdd": "pos"}
 
 
+class Times(NamedTuple):
+    wall: float
+    processor: float
+
+
+def times(work: Callable[[], Any]) -> Times:
+    wall, processor = time.perf_counter(), time.process_time()
+    work()
+    return Times(time.perf_counter() - wall, time.process_time() - processor)
+
+
 class Clock:
     """Adds up the time of what it calls."""
 
     def __init__(self) -> None:
-        self.taken = 0.0
-        self.cost = 0.0
-        self.cost = min(self._once() for _ in range(1000))
-        self.taken = 0.0
+        self.taken, self.calls = 0.0, 0  # of what has given arrays
 
-    def _once(self) -> float:
-        self.taken = 0.0
-        self._time(id, (self,), {}, count_all=True)
-        return self.taken
+    def reset(self) -> None:
+        self.taken, self.calls = 0.0, 0
 
-    def _time(self, function: Any, arguments: Any, words: Any, count_all: bool = False) -> Any:
+    def time(self, function: Any, arguments: Any, words: Any) -> Any:
         start = time.perf_counter()
         result = function(*arguments, **words)
         taken = time.perf_counter() - start
-        if count_all or isinstance(result, np.ndarray):
-            self.taken += max(taken - self.cost, 0.0)
+        if isinstance(result, np.ndarray):
+            self.taken += taken
+            self.calls += 1
         return result
 
     def operate(self, name: str, *operands: Any) -> Any:
-        return self._time(getattr(operator, name), operands, {})
+        return self.time(getattr(operator, name), operands, {})
 
     def call(self, function: Any, *arguments: Any, **words: Any) -> Any:
         if is_elementwise(function):
-            return self._time(function, arguments, words)
+            return self.time(function, arguments, words)
         return function(*arguments, **words)
 
     def augment_item(self, name: str, container: Any, key: Any, value: Any) -> None:
@@ -160,20 +167,29 @@ def clocked(path: Path, clock: Clock) -> ModuleType:
     return module
 
 
-def seconds(work: Callable[[], Any]) -> float:
-    start = time.perf_counter()
-    work()
-    return time.perf_counter() - start
+def elementwise(clock: Clock, work: Callable[[], Any]) -> float:
+    """Processor time in what gives arrays: the clock's share of the time that the process had the processor."""
+    clock.reset()
+    mine = times(work)
+    return clock.taken * mine.processor / mine.wall
+
+
+def cost_of(clock: Clock) -> float:
+    """What the clock itself takes in one call, between its two looks at the time."""
+    arrays, calls = [np.empty(0)], 20_000
+    return (
+        elementwise(clock, lambda: [clock.time(arrays.__getitem__, (0,), {}) for _ in range(calls)]) / calls
+    )
 
 
 def share_of(path: Path, size: int, rounds: int) -> float:
-    """The share of element-wise work in the time of a run, between 0 and 1."""
+    """The share of element-wise work in the processor time of a plain run, between 0 and 1."""
     clock = Clock()
-    plain, mine = load(path, False), clocked(path, clock)
+    plain, program = load(path, False), clocked(path, clock)
+    cost = cost_of(clock)
     shares = []
-    for _ in range(3):
-        whole = seconds(lambda: plain.run(size, rounds))
-        clock.taken = 0.0
-        mine.run(size, rounds)
-        shares.append(clock.taken / whole)
-    return min(sorted(shares)[1], 1.0)
+    for _ in range(5):
+        whole = times(lambda: plain.run(size, rounds)).processor
+        mine = elementwise(clock, lambda: program.run(size, rounds)) - clock.calls * cost
+        shares.append(min(max(mine / whole, 0.0), 1.0))
+    return sorted(shares)[2]
