@@ -18,6 +18,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from benchmarks.tables import Table, duration, ratio
+
 SIZES = (10, 100, 1_000, 10_000, 100_000, 1_000_000, 10_000_000)
 ARITHMETIC = "chain of 6 operations"
 QUICK_SIZES = (10, 1_000, 100_000, 1_000_000)
@@ -133,38 +135,6 @@ def child(arguments: list[str], setting: Setting) -> Iterator[dict[str, Any]]:
         said = process.stderr.read()
     if process.returncode != 0:
         sys.exit(f"{' '.join(command)}:\n{said}")
-
-
-def duration(seconds: float) -> str:
-    for unit, factor in (("ns", 1e-9), ("µs", 1e-6), ("ms", 1e-3)):
-        if seconds < 999.5 * factor:
-            return f"{seconds / factor:.3g} {unit}"
-    return f"{seconds:.3g} s"
-
-
-def ratio(value: float) -> str:
-    return f"{value:.2f}" if value < 9.995 else f"{value:.1f}" if value < 99.5 else f"{value:.0f}"
-
-
-class Table:
-    """Rows of cells, aligned or in Markdown, printed as they come."""
-
-    def __init__(self, names: list[str], markdown: bool) -> None:
-        self.markdown = markdown
-        self.widths = [24, 10, 9] + [13] * (len(names) - 3)
-        self.row(names)
-        if markdown:
-            print(f"|---|{'---:|' * (len(names) - 1)}")
-
-    def row(self, cells: list[str]) -> None:
-        if self.markdown:
-            print(f"| {' | '.join(cells)} |", flush=True)
-            return
-        aligned = [
-            f"{cell:<{width}}" if place == 0 else f"{cell:>{width}}"
-            for place, (cell, width) in enumerate(zip(cells, self.widths, strict=True))
-        ]
-        print(f"  {' '.join(aligned)}", flush=True)
 
 
 Results = dict[tuple[Setting, str, int], dict[str, dict[str, Any]]]

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from benchmarks.interpreters import PROGRAMS, load
-from benchmarks.measure import Figure, processor_time
+from benchmarks.measure import Figure, process_pair
 
 TITLE = "a process with TAGALONG=1 / one of plain Python"
 HERE = Path(__file__).parent
@@ -131,13 +131,7 @@ def _median_ratio(pairs: list[tuple[float, float]]) -> float:
 
 
 def _pair(words: list[str], number: int) -> tuple[float, float]:
-    taken = [0.0, 0.0]
-    outputs = set()
-    for index in (0, 1) if number % 2 == 0 else (1, 0):
-        # The order of sets decides how long some programs take.
-        settings = {"PYTHONHASHSEED": str(number)} | ({"TAGALONG": "1"} if index else {})
-        taken[index], output = processor_time(words, settings)
-        outputs.add(output)
-    if len(outputs) != 1:
+    plain, traced = process_pair(words, number)
+    if plain[1] != traced[1]:
         raise RuntimeError(f"{' '.join(words)} writes something else with TAGALONG=1")
-    return taken[0], taken[1]
+    return plain[0], traced[0]
