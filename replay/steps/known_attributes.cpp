@@ -1,6 +1,7 @@
 #include "replay/steps/known_attributes.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace tagalong::replay {
 
@@ -44,6 +45,36 @@ bool load_known_method(PyObject* object, const cpython::Attribute& known, PyObje
   results[0] = nullptr;
   results[1] = load_known(object, known);
   return results[1] != nullptr;
+}
+
+namespace {
+
+PyObject** place_to_store(const Step& step, PyObject* object) {
+  const cpython::Attribute* known = known_attribute(step, Py_TYPE(object));
+  return known == nullptr || known->kind == cpython::Attribute::Kind::kOfType ? nullptr
+                                                                              : cpython::place_of(object, *known);
+}
+
+}  // namespace
+
+bool may_store(const Step& step, PyObject* object) { return place_to_store(step, object) != nullptr; }
+
+PyObject* stored_value(const Step& step, PyObject* object) {
+  PyObject** place = place_to_store(step, object);
+  return place == nullptr ? nullptr : *place;
+}
+
+bool store_known(PyObject* object, const cpython::Attribute& known, PyObject* value, Ref* old) {
+  PyObject** place = known.kind == cpython::Attribute::Kind::kOfType ? nullptr : cpython::place_of(object, known);
+  if (place == nullptr) {
+    return false;
+  }
+  if (*place == nullptr && known.kind == cpython::Attribute::Kind::kValue) {
+    cpython::add_value(object, known.index, Py_NewRef(value));
+    return true;
+  }
+  *old = Ref::steal(std::exchange(*place, Py_NewRef(value)));
+  return true;
 }
 
 }  // namespace tagalong::replay

@@ -160,6 +160,12 @@ PyObject* item_result(PyObject* container, PyObject* key) {
   return is_read ? PyObject_GetItem(container, key) : nullptr;
 }
 
+PyObject* unpacked(PyObject* sequence, Py_ssize_t count, int number) {
+  const bool is_known =
+      (PyTuple_CheckExact(sequence) || PyList_CheckExact(sequence)) && PySequence_Fast_GET_SIZE(sequence) == count;
+  return is_known ? Py_NewRef(PySequence_Fast_GET_ITEM(sequence, number)) : nullptr;
+}
+
 PyObject* tuple_of(Operands items) {
   PyObject* tuple = may_collect() ? nullptr : PyTuple_New(static_cast<Py_ssize_t>(items.size()));
   for (std::size_t index = 0; tuple != nullptr && index < items.size(); ++index) {
@@ -274,6 +280,14 @@ PyObject* result_of(const Step& step, Operands operands, int number) {
       return PyTuple_CheckExact(operands[0]) && step.immediate < PyTuple_GET_SIZE(operands[0])
                  ? Py_NewRef(PyTuple_GET_ITEM(operands[0], step.immediate))
                  : nullptr;
+    case Op::unpack_sequence:
+      return unpacked(operands[0], step.immediate, number);
+    case Op::function_default: {
+      PyObject* defaults = PyFunction_Check(operands[0]) ? PyFunction_GET_DEFAULTS(operands[0]) : nullptr;
+      return defaults != nullptr && step.immediate < PyTuple_GET_SIZE(defaults)
+                 ? Py_NewRef(PyTuple_GET_ITEM(defaults, step.immediate))
+                 : nullptr;
+    }
     case Op::build_tuple:
       return tuple_of(operands);
     case Op::cell_get:

@@ -256,3 +256,23 @@ def test_names_are_those_of_the_call() -> None:
     before = _core.counter("groups_run")
     agree(50)
     assert _core.counter("groups_run") >= before + 50
+
+
+@pytest.mark.parametrize(
+    "expression", ["(a ** -1 > c) | (a < c)", "(a ** -1) + c", "a ** c - a", "(a ** -1 + c) * a < c"]
+)
+def test_loops_that_set_an_exception_and_succeed(expression: str) -> None:
+    """As the power of integers does for negative exponents."""
+    space: dict[str, Any] = {}
+    exec(f"def f(a, c):\n    return {expression}\n", space)  # noqa: S102
+    traced = tagalong.trace(space["f"])
+    eager = FunctionType(space["f"].__code__.replace(co_name="eager"), space)
+    a = np.arange(1, 9)
+    for c in (a, a, a, a, -a, a[::-1].copy(), -a):
+        outcomes = []
+        for function in (eager, traced):
+            try:
+                outcomes.append(described(function(a, c)))
+            except ValueError as error:
+                outcomes.append(str(error))
+        assert outcomes[0] == outcomes[1]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import weakref
 from types import SimpleNamespace
 from typing import Any
 
@@ -73,6 +74,12 @@ PROGRAMS = {
     "methods": "return (a * m.decay(s) + b) * m.decay(s) - a",
     "a method and a slice": "return (a[1:] * m.rate + b[:-1]) * p['dt'] - a[:-1] * m.gravity",
     "an item of a parameter": "return (a - a[0]) / (a[-1] - a[0]) * b[2]",
+    "attributes that are stored": "m.weights = m.weights * m.rate + a\n    m.rate = m.rate * 0.5\n"
+    "    m.weights = m.weights - b * m.rate\n    return m.weights + a",
+    "attributes of two objects": "m.weights = a + b\n    m.inner.weights = m.weights * 2.0\n"
+    "    return m.inner.weights - m.weights + m.inner.count",
+    "an attribute in place": "m.weights += a * s\n    m.weights *= b\n    return m.weights + a",
+    "tuples": "d, e = a * s, b + n\n    g, h = p['dt'], (m.rate, d)\n    k, l = h\n    return d * e + g * k - l",
     "a condition": "return (a + b) * (s if s > 0.5 else n) + (c if n == 3 else a)",
     "in-place operators": "a *= m.rate\n    a += b * p['dt']\n    return a * s",
     "assigned slices": "b[1:-1] = (a[2:] - a[:-2]) * p['dt'] / (2 * m.rate) + b[1:-1] * s ** 2\n    return b",
@@ -88,6 +95,19 @@ def test_programs(name: str) -> None:
     assert sum(operations(traced)) >= 2, tagalong.explain(traced)
 
 
+def test_functions_that_are_called_more_than_once() -> None:
+    source = (
+        "def inner(x, y):\n    a = x * y + k\n    return np.sqrt(a * a + x) * x - y\n"
+        "def f(x, y):\n    return inner(x, y) + inner(y, x) - inner(x, x)\n"
+    )
+    eager, traced = both(source, k=1.5)
+    for number in range(2 * WARM_UP):
+        if number % WARM_UP == 0:
+            traced.__globals__["k"] = number + 0.5
+        check(eager, traced, lambda: operands()[:2])
+    assert max(operations(traced)) == 23, tagalong.explain(traced)
+
+
 def test_elements_are_read_behind_writes() -> None:
     source = (
         "def f(a, b, c, s, n, m, p):\n    a *= 2.0\n    b = b + c\n    d = b * a[0]\n    m.weights[:] = d\n"
@@ -96,6 +116,117 @@ def test_elements_are_read_behind_writes() -> None:
     eager, traced = both(source, **NAMES)
     for _ in range(WARM_UP):
         check(eager, traced, operands)
+    assert tagalong.stats(traced).hits > 0
+
+
+class Box:
+    """An object with an attribute that programs store."""
+
+    v: Any
+
+
+class Watched(Box):
+    log: list[Any]
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        super().__setattr__(name, value)
+        if name == "v":
+            self.log.append(float(value[0]))
+
+
+class Slots:
+    __slots__ = ("v",)
+    v: Any
+
+
+class Property:
+    def __init__(self) -> None:
+        self.kept: list[Any] = []
+
+    @property
+    def v(self) -> Any:
+        return self.kept[-1]
+
+    @v.setter
+    def v(self, value: Any) -> None:
+        self.kept.append(value * 2)
+
+
+STORING = (
+    "def f(x, o, p):\n    o.v = x * 2.0 + 1.0\n    p.v = o.v * x - x\n    o.v = o.v + p.v * 0.5\n"
+    "    return o.v - p.v, o.v is p.v\n"
+)
+
+
+@pytest.mark.parametrize(
+    "kinds", [(Box, Box), (Slots, Slots), (Watched, Box), (Property, Slots), (Box, None)]
+)
+def test_stored_attributes(kinds: tuple[Any, Any]) -> None:
+    """Of two objects, or of one twice; of classes that run code when an attribute is stored."""
+
+    def objects() -> list[Any]:
+        one = kinds[0]()
+        other = one if kinds[1] is None else kinds[1]()
+        for each in (one, other):
+            if isinstance(each, Watched):
+                each.__dict__["log"] = []
+            each.v = np.zeros(3)
+        return [one, other]
+
+    eager, traced = both(STORING)
+    x = np.linspace(1.0, 2.0, 9)
+    kept, kept_too = objects(), objects()
+    for number in range(4 * WARM_UP):
+        if number % 5 == 0:
+            kept, kept_too = objects(), objects()
+        if number == 2 * WARM_UP:
+            kept, kept_too = [kept[0], kept[0]], [kept_too[0], kept_too[0]]
+        expected, actual = eager(x, *kept), traced(x, *kept_too)
+        assert expected[0].tobytes() == actual[0].tobytes()
+        assert expected[1] is actual[1]
+        for one, other in zip(kept, kept_too, strict=True):
+            assert one.v.tobytes() == other.v.tobytes()
+            assert getattr(one, "log", None) == getattr(other, "log", None)
+            assert len(getattr(one, "kept", ())) == len(getattr(other, "kept", ()))
+    assert tagalong.stats(traced).hits > 0
+
+
+def test_old_values_of_stored_attributes_die_as_written() -> None:
+    source = (
+        "def f(x, o):\n    o.v = x * 2.0 + 1.0\n    note()\n    o.v = o.v * x - 1.0\n    return o.v + x\n"
+    )
+    for with_death in (False, True):
+        seen: list[Any] = []
+        eager, traced = both(source, note=lambda seen=seen: seen.append("note"))
+        for function in (eager, traced):
+            box = Box()
+            box.v = np.zeros(4)
+            for number in range(WARM_UP):
+                if with_death:
+                    weakref.finalize(box.v, seen.append, number)
+                function(np.ones(4), box)
+            seen.append(function is eager)
+        middle = seen.index(True)
+        assert seen[:middle] == seen[middle + 1 : -1]
+
+
+def test_attributes_are_unchanged_where_an_operation_raises() -> None:
+    source = (
+        "def f(x, y, o):\n    o.v = x * 2.0 + 1.0\n    o.v = o.v / y\n    o.v = o.v + x\n    return o.v\n"
+    )
+    eager, traced = both(source)
+    for y in (1.0, 1.0, 1.0, 1.0, 0.0, 1.0, 0.0):
+        left = []
+        for function in (eager, traced):
+            box = Box()
+            box.v = np.zeros(4)
+            with np.errstate(divide="raise"):
+                try:
+                    function(np.ones(4), np.full(4, y), box)
+                except FloatingPointError as error:
+                    left.append(str(error))
+            left.append(box.v.tobytes())
+        assert left[: len(left) // 2] == left[len(left) // 2 :]
     assert tagalong.stats(traced).hits > 0
 
 

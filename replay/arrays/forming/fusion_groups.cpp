@@ -132,8 +132,10 @@ namespace {
 
 // A guard has checked that it is a function.
 const PyFunctionObject* function_of(NameOwner owner, PyObject* const* registers, const Ref* values) {
-  return reinterpret_cast<const PyFunctionObject*>(owner.place >= 0 ? registers[owner.place]
-                                                                    : values[owner.value].get());
+  PyObject* function = owner.place >= 0   ? registers[owner.place]
+                       : owner.value >= 0 ? values[owner.value].get()
+                                          : owner.object;
+  return reinterpret_cast<const PyFunctionObject*>(function);
 }
 
 // Whether the name is still bound to the value; other names in the dict may have changed.

@@ -32,9 +32,10 @@ bool is_group_operation(const Step& step);
 
 // Where a run finds the function in whose globals a name is looked up.
 struct NameOwner {
-  std::int32_t place = -1;  // register, or -1
-  std::int32_t value = -1;  // index in PlannedGroup::computed, or -1
-  [[nodiscard]] bool is_module() const { return place < 0 && value < 0; }
+  std::int32_t place = -1;     // register, or -1
+  std::int32_t value = -1;     // index in PlannedGroup::computed, or -1
+  PyObject* object = nullptr;  // what an earlier load has found, or null; borrowed
+  [[nodiscard]] bool is_module() const { return place < 0 && value < 0 && object == nullptr; }
   bool operator==(const NameOwner&) const = default;
 };
 
@@ -101,6 +102,13 @@ struct PlannedGroup : boost::intrusive_ref_counter<PlannedGroup, boost::thread_u
   };
   std::vector<Item> items;
   std::int32_t tuple = -1;  // register; -1: no tuple is returned
+  // Attributes of instances that get new values, in program order.
+  struct Store {
+    const Step* step;
+    int object;  // index in `computed`
+    Item value;
+  };
+  std::vector<Store> stores;
   std::vector<UnboxedRegister> unboxed;
   struct Local {
     std::int32_t frame;

@@ -13,6 +13,7 @@ bool FusionPlanner::commit() {
   locals_.resize(accepted_.locals);
   group_->numeric_slots.resize(accepted_.numeric_slots);
   group_->computed.resize(accepted_.computed);
+  stores_.resize(accepted_.stores);
   for (const auto& [place, unboxed] : accepted_.contents.unboxed) {
     if (unboxed.is_changed || unboxed.clears || unboxed.boxes) {
       group_->unboxed.push_back(unboxed);
@@ -29,6 +30,7 @@ bool FusionPlanner::commit() {
   }
   commit_registers();
   commit_locals();
+  commit_stores();
   group_->plan = builder().finish(outputs_);
   return group_->plan != nullptr;
 }
@@ -82,18 +84,35 @@ unsigned FusionPlanner::output_of(int content) {
   return static_cast<unsigned>(output - outputs_.begin());
 }
 
-void FusionPlanner::make_items(int tuple) {
+PlannedGroup::Item FusionPlanner::item_of(int content) {
   using From = PlannedGroup::Item::From;
+  const Content& known = contents_.at(content);
+  switch (known.kind) {
+    case Kind::kResult:
+      return {.from = From::kResult, .index = static_cast<int>(output_of(content))};
+    case Kind::kComputed:
+      return {.from = From::kNumber, .index = known.computed};
+    case Kind::kLoaded:
+      return {.from = From::kObject, .object = known.object};
+    default:
+      return {.from = From::kRegister, .index = contents_.origin(content)};
+  }
+}
+
+void FusionPlanner::make_items(int tuple) {
   for (const int part : contents_.at(tuple).parts) {
-    const Content& content = contents_.at(part);
-    if (content.kind == Kind::kResult) {
-      group_->items.push_back({.from = From::kResult, .index = static_cast<int>(output_of(part))});
-    } else if (content.kind == Kind::kComputed) {
-      group_->items.push_back({.from = From::kNumber, .index = content.computed});
-    } else if (content.kind == Kind::kLoaded) {
-      group_->items.push_back({.from = From::kObject, .object = content.object});
-    } else {
-      group_->items.push_back({.from = From::kRegister, .index = contents_.origin(part)});
+    group_->items.push_back(item_of(part));
+  }
+}
+
+// Of several values of one attribute, the program sees the last one.
+void FusionPlanner::commit_stores() {
+  for (auto store = stores_.begin(); store != stores_.end(); ++store) {
+    const auto is_same = [&](const Store& later) {
+      return later.object == store->object && PyUnicode_Compare(later.step->object, store->step->object) == 0;
+    };
+    if (std::none_of(store + 1, stores_.end(), is_same)) {
+      group_->stores.push_back({store->step, store->object, item_of(store->content)});
     }
   }
 }

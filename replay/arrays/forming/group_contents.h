@@ -55,7 +55,9 @@ class GroupContents {
   void define(std::int32_t place, const Content& content);
   void drop(std::int32_t place);
 
-  // Whether all contents exist as objects after the group, or could be made.
+  // Whether the content exists as an object after the group, or could be made.
+  [[nodiscard]] bool is_presentable(int index) const;
+  // Whether all contents do.
   [[nodiscard]] bool are_presentable() const;
   // How many registers hold results.
   [[nodiscard]] std::size_t result_count() const;
@@ -94,7 +96,6 @@ class GroupContents {
 
  private:
   static constexpr std::int32_t kFunctionRegister = 1;
-  [[nodiscard]] bool is_presentable(int index) const;
   int add(const Content& content, std::int32_t origin);
   int computed_content(int index, std::int32_t place);
   int computed_tuple(int index);

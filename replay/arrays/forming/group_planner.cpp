@@ -116,7 +116,8 @@ void FusionPlanner::accept(std::size_t count) {
                .returned_frames = group_->returned_frames.size(),
                .locals = locals_.size(),
                .numeric_slots = group_->numeric_slots.size(),
-               .computed = group_->computed.size()};
+               .computed = group_->computed.size(),
+               .stores = stores_.size()};
   ends_.push_back({group_->count, accepted_.operations, contents_.result_count()});
 }
 
@@ -182,6 +183,12 @@ bool FusionPlanner::take(const Step& step) {
     case Op::load_method:
       is_taken = load_method(step, operands);
       break;
+    case Op::unpack_sequence:
+      is_taken = unpack(step, operands);
+      break;
+    case Op::store_attr:
+      is_taken = store_attribute(step, operands);
+      break;
     case Op::call:
       is_taken = call(step, operands);
       break;
@@ -244,6 +251,9 @@ PlannedGroup::Load FusionPlanner::global_of(const Step& step, std::int32_t place
     load.function.place = place;
   } else if (contents_.at(index).kind == Kind::kComputed && PyFunction_Check(contents_.at(index).object)) {
     load.function.value = contents_.at(index).computed;
+  } else if (contents_.at(index).kind == Kind::kLoaded && contents_.at(index).object != nullptr &&
+             PyFunction_Check(contents_.at(index).object)) {
+    load.function.object = contents_.at(index).object;
   } else {
     return load;
   }
@@ -283,6 +293,9 @@ bool FusionPlanner::guard(const Step& step, std::int32_t place) {
   if (content.kind == Kind::kResult && step.op == Op::guard_type && !builder().is_scalar(content.number) &&
       step.object == reinterpret_cast<PyObject*>(np().array_type)) {
     return true;
+  }
+  if (step.op == Op::guard_no_attribute && !stores_.empty()) {
+    return refuse(Reason::kGuard);  // it may be an attribute that the group stores
   }
   if (step.op == Op::guard_null && contents_.is_null(place)) {
     return true;

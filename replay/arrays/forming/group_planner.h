@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <utility>
 #include <vector>
@@ -35,6 +36,7 @@ class FusionPlanner {
     GroupContents::State contents;
     std::size_t operations = 0;  // of the builder
     std::size_t loads = 0, guards = 0, same = 0, returned_frames = 0, locals = 0, numeric_slots = 0, computed = 0;
+    std::size_t stores = 0;
   };
 
   // A step behind which the group may end, and how many results registers hold there.
@@ -71,11 +73,17 @@ class FusionPlanner {
   bool is_returned(int content) const;
   unsigned output_of(int content);
   void make_items(int tuple);
+  void commit_stores();
+  PlannedGroup::Item item_of(int content);
   std::int32_t register_with(int content) const;
 
   // group_planner_values.cpp
   bool calculate(const Step& step, const std::int32_t* operands);
   bool load_method_of_object(const Step& step, const std::int32_t* operands);
+  bool store_attribute(const Step& step, const std::int32_t* operands);
+  bool unpack(const Step& step, const std::int32_t* operands);
+  // What an earlier operation of the group has stored in this attribute. Empty: it has not; negative: perhaps.
+  std::optional<int> stored(const Step& step, int object) const;
   [[nodiscard]] bool are_scalars(std::span<const std::int32_t> places);
   bool calculate(const LoopOp& op);
   bool calculate(const LoopOp& op, const Step& step);
@@ -113,6 +121,12 @@ class FusionPlanner {
   Accepted accepted_;
   std::vector<End> ends_;
   std::vector<std::pair<const Step*, int>> locals_;
+  struct Store {
+    const Step* step;
+    int object;   // index among the computed values
+    int content;  // of the attribute afterwards
+  };
+  std::vector<Store> stores_;
   Reason reason_ = Reason::kNone;
   std::int32_t returned_ = -1;  // register that is returned, where the trace ends behind the group
   std::vector<int> outputs_;    // numbers in the builder

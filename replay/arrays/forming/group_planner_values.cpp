@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "replay/arrays/forming/group_planner.h"
+#include "replay/steps/known_attributes.h"
 #include "rewriter/cpython/objects/exact_numbers.h"
 
 namespace tagalong::replay {
@@ -15,6 +16,12 @@ bool FusionPlanner::calculate(const Step& step, const std::int32_t* operands) {
       return refuse(Reason::kOther);
     }
   }
+  if (step.op == Op::load_attr) {
+    if (const std::optional<int> known = stored(step, value.operands.front())) {
+      contents_.state().registers[step.result] = *known;
+      return *known >= 0 || refuse(Reason::kOther);
+    }
+  }
   const int result = contents_.compute(value);
   if (result < 0) {
     return refuse(group_->computed.size() == kMostValues ? Reason::kLimit : Reason::kOther);
@@ -23,13 +30,61 @@ bool FusionPlanner::calculate(const Step& step, const std::int32_t* operands) {
   return true;
 }
 
+// A tuple that the group has built, or one that exists.
+bool FusionPlanner::unpack(const Step& step, const std::int32_t* operands) {
+  const std::int32_t* results = operands + step.operand_count;
+  const int sequence = contents_.of(operands[0]);
+  if (sequence < 0) {
+    return refuse(Reason::kOther);
+  }
+  const bool is_built = contents_.at(sequence).kind == Kind::kTuple;
+  const std::vector<int> parts = contents_.at(sequence).parts;
+  if (is_built && parts.size() != step.result_count) {
+    return refuse(Reason::kOther);
+  }
+  GroupValue item{.kind = GroupValue::Kind::kStep, .step = &step};
+  item.operands.push_back(is_built ? GroupValue::kNull : contents_.computed_of(operands[0]));
+  for (; item.result < step.result_count; ++item.result) {
+    const int value = is_built || item.operands.front() < 0 ? -1 : contents_.compute(item);
+    if (!is_built && value < 0) {
+      return refuse(Reason::kOther);
+    }
+    contents_.state().registers[results[item.result]] =
+        is_built ? parts[static_cast<std::size_t>(item.result)] : contents_.of_value(value);
+  }
+  return true;
+}
+
+// Values are read in front of the group, attributes are stored behind it. So what is stored is known by its content.
+bool FusionPlanner::store_attribute(const Step& step, const std::int32_t* operands) {
+  const int object = contents_.computed_of(operands[0]);
+  const int content = contents_.of(operands[1]);
+  if (object < 0 || content < 0 || !contents_.is_presentable(content) ||
+      (contents_.at(content).kind < Kind::kResult && contents_.at(content).object == nullptr) ||
+      !may_store(step, contents_.values()[object].get())) {
+    return refuse(Reason::kOther);
+  }
+  stores_.push_back({&step, object, content});
+  return true;
+}
+
+std::optional<int> FusionPlanner::stored(const Step& step, int object) const {
+  std::optional<int> known;
+  for (const Store& store : stores_) {
+    if (PyUnicode_Compare(store.step->object, step.object) == 0) {
+      known = store.object == object ? store.content : -1;  // two values may be one object in other runs
+    }
+  }
+  return known;
+}
+
 // A method of an object, which comes with the object; or another attribute, behind a null.
 bool FusionPlanner::load_method_of_object(const Step& step, const std::int32_t* operands) {
   const std::int32_t* results = operands + step.operand_count;
   GroupValue value{.kind = GroupValue::Kind::kStep, .step = &step};
   const int object = contents_.of(operands[0]);
   value.operands.push_back(contents_.computed_of(operands[0]));
-  if (value.operands.back() < 0) {
+  if (value.operands.back() < 0 || stored(step, value.operands.back())) {
     return refuse(Reason::kOther);
   }
   if (const int method = contents_.compute(value); method >= 0) {

@@ -134,7 +134,8 @@ bool computes_the_same(const GroupValue& one, const GroupValue& other) {
   // New objects may be told apart by the program; attributes and items are the same object each time.
   const bool reads = one.step->op == Op::load_attr || one.step->op == Op::load_method ||
                      one.step->op == Op::binary_subscr || one.step->op == Op::cell_get ||
-                     one.step->op == Op::closure_cell || one.step->op == Op::tuple_item;
+                     one.step->op == Op::closure_cell || one.step->op == Op::tuple_item ||
+                     one.step->op == Op::unpack_sequence || one.step->op == Op::function_default;
   return reads && one.step->op == other.step->op && one.step->object == other.step->object &&
          one.step->immediate == other.step->immediate && one.result == other.result && one.operands == other.operands;
 }

@@ -138,6 +138,9 @@ class GroupPrinter {
       }
       out_ += ")\n";
     }
+    for (const PlannedGroup::Store& store : group_.stores) {
+      put("then attribute {} of value {} = {}\n", print_object(store.step->object), store.object, item(store.value));
+    }
     for (const PlannedGroup::Local& local : group_.locals) {
       put("then slot {} of frame {} = {}\n", local.slot, local.frame,
           local.source < 0 ? "nothing" : fmt::format("r{}", local.source));

@@ -47,6 +47,11 @@ bool compute_steps(const FusionPlan& plan, const SlotPointers& data, Extent coun
       return false;
     }
   }
+  // Some older loops set an exception and return 0 (integer power).
+  if (PyErr_Occurred() != nullptr) [[unlikely]] {
+    PyErr_Clear();
+    return false;
+  }
   return true;
 }
 

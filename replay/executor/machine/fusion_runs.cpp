@@ -11,6 +11,7 @@
 #include "replay/executor/printer.h"
 #include "replay/ir/stages.h"
 #include "replay/objects/guards.h"
+#include "replay/steps/known_attributes.h"
 #include "rewriter/cpython/objects/collector.h"
 #include "rewriter/cpython/objects/exact_numbers.h"
 
@@ -65,10 +66,12 @@ array::FusionReason check_group(const RunState& state, const PlannedGroup& group
   if (group.tuple >= 0 && cpython::may_collect(state.run.thread, kMade)) {
     return Reason::kRequest;
   }
-  for (const PlannedGroup::Item& item : group.items) {
-    if (item.from == From::kRegister && state.registers[item.index] == nullptr) {
-      return Reason::kGuardFails;
-    }
+  const auto exists = [&](const PlannedGroup::Item& item) {
+    return item.from != From::kRegister || state.registers[item.index] != nullptr;
+  };
+  if (!std::ranges::all_of(group.items, exists) ||
+      !std::ranges::all_of(group.stores, exists, &PlannedGroup::Store::value)) {
+    return Reason::kGuardFails;
   }
   for (const auto& [frame, slot] : group.numeric_slots) {
     const int level = real_level(state, frame);
@@ -114,20 +117,48 @@ array::FusionReason compute_values(const RunState& state, const PlannedGroup& gr
   return loads_hold(group, state.registers, values) ? Reason::kNone : Reason::kBinding;
 }
 
+// Whether the attributes can be stored, and the end of their old values is not noticed. The computed values may be
+// among the old ones.
+bool may_store_attributes(const PlannedGroup& group, const Ref* values) {
+  const auto most =
+      static_cast<Py_ssize_t>(group.dropped.size() + group.locals.size() + group.stores.size() + group.computed.size());
+  return std::ranges::all_of(group.stores, [&](const PlannedGroup::Store& store) {
+    PyObject* object = values[store.object].get();
+    return may_store(*store.step, object) && drops_without_user_code(stored_value(*store.step, object), most);
+  });
+}
+
+// Borrowed.
+PyObject* object_of(const RunState& state, const PlannedGroup::Item& item, const FusionResults& results) {
+  using From = PlannedGroup::Item::From;
+  const auto index = static_cast<std::size_t>(item.index);
+  return item.from == From::kRegister ? state.registers[index]
+         : item.from == From::kObject ? item.object
+         : item.from == From::kResult ? results.arrays[index].get()
+                                      : results.values[index].get();
+}
+
 // Its items are results of the group, and values that registers held before.
 void fill_tuple(const RunState& state, const PlannedGroup& group, FusionResults* results) {
-  using From = PlannedGroup::Item::From;
   PyObject* tuple = results->tuple.get();
   for (std::size_t i = 0; i < group.items.size(); ++i) {
-    const PlannedGroup::Item& item = group.items[i];
-    const auto index = static_cast<std::size_t>(item.index);
-    PyObject* object = item.from == From::kRegister ? state.registers[index]
-                       : item.from == From::kObject ? item.object
-                       : item.from == From::kResult ? results->arrays[index].get()
-                                                    : results->values[index].get();
-    PyTuple_SET_ITEM(tuple, static_cast<Py_ssize_t>(i), Py_NewRef(object));
+    PyTuple_SET_ITEM(tuple, static_cast<Py_ssize_t>(i), Py_NewRef(object_of(state, group.items[i], *results)));
   }
   PyObject_GC_Track(tuple);
+}
+
+// While the group computed without the GIL, another thread may have given an object a dict, or another class.
+void store_attributes(const RunState& state, const PlannedGroup& group, const FusionResults& results) {
+  for (const PlannedGroup::Store& store : group.stores) {
+    PyObject* object = results.values[static_cast<std::size_t>(store.object)].get();
+    PyObject* value = object_of(state, store.value, results);
+    const cpython::Attribute* known = known_attribute(*store.step, Py_TYPE(object));
+    Ref old;
+    if ((known == nullptr || !store_known(object, *known, value, &old)) &&
+        PyObject_SetAttr(object, store.step->object, value) < 0) {
+      PyErr_WriteUnraisable(object);
+    }
+  }
 }
 
 void commit_group(RunState& state, const PlannedGroup& group, FusionResults* results) {
@@ -179,6 +210,9 @@ array::FusionReason compute_group(RunState& state, const array::Numpy& np, const
   if (const Reason reason = compute_values(state, group, results->values.data()); reason != Reason::kNone) {
     return reason;
   }
+  if (!may_store_attributes(group, results->values.data())) {
+    return Reason::kDeath;
+  }
   std::array<PyObject*, kMostExternals> externals;  // NOLINT(cppcoreguidelines-pro-type-member-init)
   for (std::size_t index = 0; index < group.externals.size(); ++index) {
     const PlannedGroup::External& external = group.externals[index];
@@ -207,6 +241,9 @@ array::FusionReason compute_group(RunState& state, const array::Numpy& np, const
   const Reason reason = group.plan->run(np, externals.data(), results->arrays.data());
   if (reason == Reason::kNone && group.tuple >= 0) {
     fill_tuple(state, group, results);
+  }
+  if (reason == Reason::kNone) {
+    store_attributes(state, group, *results);
   }
   return reason;
 }

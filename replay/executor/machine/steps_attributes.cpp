@@ -10,22 +10,14 @@ namespace tagalong::replay {
 namespace {
 
 // False: nothing has happened.
-bool store_known(PyObject* object, const cpython::Attribute& known, PyObject* value) {
+bool store_without_user_code(PyObject* object, const cpython::Attribute& known, PyObject* value) {
   PyObject** place = known.kind == cpython::Attribute::Kind::kOfType ? nullptr : cpython::place_of(object, known);
-  if (place == nullptr) {
-    return false;
-  }
-  PyObject* old = *place;
-  if (old == nullptr && known.kind == cpython::Attribute::Kind::kValue) {
-    cpython::add_value(object, known.index, Py_NewRef(value));
-    return true;
-  }
+  PyObject* old = place == nullptr ? nullptr : *place;
   if (old != nullptr && Py_REFCNT(old) == 1 && !dies_without_user_code(old)) {
     return false;
   }
-  *place = Py_NewRef(value);
-  Py_XDECREF(old);
-  return true;
+  Ref replaced;
+  return store_known(object, known, value, &replaced);
 }
 
 }  // namespace
@@ -37,7 +29,7 @@ bool try_attribute(RunState& state, const Step& step, const std::int32_t* operan
     return false;
   }
   if (step.op == Op::store_attr) {
-    return store_known(object, *known, state.registers[operands[1]]);
+    return store_without_user_code(object, *known, state.registers[operands[1]]);
   }
   if (step.op == Op::load_method) {
     std::array<PyObject*, 2> loaded{};
