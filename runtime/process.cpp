@@ -19,7 +19,8 @@ PyObject* after_fork(PyObject* /*module*/, PyObject* /*unused*/) {
   recorder::Session::forget_other_threads(thread);
   recording_budget().after_fork();
   for_each_record(
-      [](CodeRecord& record, void* own) { record.recordings.keep_only(static_cast<PyThreadState*>(own)->id); }, thread);
+      [](CodeRecord& record, void* own) { record.recordings.drop_other_threads(static_cast<PyThreadState*>(own)->id); },
+      thread);
   Py_RETURN_NONE;
 }
 

@@ -32,10 +32,10 @@ PyObject* nothing() {
 
 }  // namespace
 
-void Executor::set_gain(const Gain& gain, const std::vector<std::int32_t>& forgone) {
+void Executor::set_gain(const Gain& gain, const std::vector<std::int32_t>& exit_losses) {
   gain_ = gain;
   for (std::size_t number = 0; number < program_.steps.size(); ++number) {
-    program_.steps[number].forgone = forgone[number];
+    program_.steps[number].exit_loss = exit_losses[number];
   }
   for (LoopOp& op : program_.loop.ops) {
     if (info(op.code).ends_round()) {

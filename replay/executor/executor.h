@@ -124,8 +124,8 @@ class Executor final : public cpython::Watcher {
   void make_faulty();
 
   [[nodiscard]] const Gain& gain() const { return gain_; }
-  // `forgone`: by step.
-  void set_gain(const Gain& gain, const std::vector<std::int32_t>& forgone);
+  // `exit_losses`: by step.
+  void set_gain(const Gain& gain, const std::vector<std::int32_t>& exit_losses);
   const std::uint64_t serial = ++last_serial_;  // never used again
   mutable std::uint64_t hits = 0;
   mutable std::uint64_t exits = 0;

@@ -303,7 +303,7 @@ class Lowering {
     const Snapshot& source = graph_.snapshots[index(id)];
     lower_snapshot(source.parent);
     LoweredSnapshot& target = program_.snapshots[index(id)];
-    target.is_idle = source.instruction == executor_.entry_instruction_ && is_start(source);
+    target.is_entry_state = source.instruction == executor_.entry_instruction_ && is_start(source);
     target.frame = source.frame;
     target.instruction = source.instruction;
     target.consuming = source.consuming;

@@ -56,10 +56,10 @@ class TraceLinker {
   virtual void linked_trace(const Run& run, const Executor& from, bool is_complete) = 0;
   // Runs often take the link from this step to `next`, which might become a part of `from` (trace_trees.h) for later
   // runs. False: ask again after as many more links.
-  virtual bool went_often(const Executor& from, const Step& step, const Executor& next) = 0;
+  virtual bool is_hot_link(const Executor& from, const Step& step, const Executor& next) = 0;
   // In ns, by the runs of this code and by what this one has gained before it came to its present executor. Costly
   // things are made only where this is positive.
-  [[nodiscard]] virtual std::int64_t earned() const = 0;
+  [[nodiscard]] virtual std::int64_t total_gain() const = 0;
   // Runs have come to a place as often as its count allowed; sets a new count. True: the run ends there, and the
   // original instructions continue.
   virtual bool stops_at(Arrivals& arrivals) = 0;
@@ -78,18 +78,18 @@ struct Run {
   std::unique_ptr<SideExit> side_exit;           // kLeft, entered from a frame
   Ref result;
   bool is_complete = false;      // kLeft, and that is how the trace ends
-  std::int64_t gain = 0;         // Gain::round of the iterations that were begun, without what was forgone
+  std::int64_t gain = 0;         // Gain::round of the iterations that were begun, without what exits have lost
   const Step* failed = nullptr;  // the guard that did not hold
   Ref failed_value;
   TraceLinker* linker = nullptr;   // entered from a frame: if it may continue in other executors
   std::uint32_t grow_after = 0;    // links from one step to one executor before they may become a tree; 0: never
   std::uint32_t native_after = 0;  // iterations of an executor before it gets native code; 0: never
   bool has_made_native = false;
-  bool is_stopped = false;          // kLeft, because TraceLinker::stops_at wanted it
-  const Executor* last = nullptr;   // the executor in which the run has ended
-  const Step* returned = nullptr;   // kReturned: by this step
-  std::uint64_t idle = 0;           // kLeft: the trace that left where it began, without any effect; 0: none
-  const Attached* place = nullptr;  // where that was attached; null: the first one
+  bool is_stopped = false;             // kLeft, because TraceLinker::stops_at wanted it
+  const Executor* last = nullptr;      // the executor in which the run has ended
+  const Step* returned = nullptr;      // kReturned: by this step
+  std::uint64_t without_progress = 0;  // kLeft: the trace that left where it began, without any effect; 0: none
+  const Attached* place = nullptr;     // where that was attached; null: the first one
   // --- the executor's own
   std::vector<std::shared_ptr<Visit>> visits;  // executors linked to the first one
   Visit* visit = nullptr;

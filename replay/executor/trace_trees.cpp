@@ -226,7 +226,7 @@ class Growth {
     }
     const LoweredSnapshot& snapshot = program_.snapshot(id);
     const TraceOfTree& part = made_->traces_[target];
-    const bool has_begun = snapshot.is_idle && part.serial <= made_->trace(program_.steps[step]);
+    const bool has_begun = snapshot.is_entry_state && part.serial <= made_->trace(program_.steps[step]);
     if (snapshot.chain.size() != 1 || snapshot.consuming || has_begun) {
       return false;
     }
@@ -242,7 +242,7 @@ class Growth {
     }
     program_.steps[step].rest = std::move(rest);
     LoopOp& cross = link.push(LoopCode::kCross, static_cast<std::int32_t>(target));
-    cross.result = part.gain - program_.steps[step].forgone;
+    cross.result = part.gain - program_.steps[step].exit_loss;
     cross.right = entered_loop(step, target);
     if (entry.bound.size() != snapshot.locals.size() + snapshot.stack.size() || !link.check(entry, snapshot)) {
       return false;

@@ -152,7 +152,7 @@ class Printer {
     out_ += "], stack [";
     registers(each.stack);
     out_ += ']';
-    out_ += each.is_idle ? ", nothing has happened yet" : "";
+    out_ += each.is_entry_state ? ", nothing has happened yet" : "";
     out_ += each.consuming ? ", in a consumer" : "";
     out_ += '\n';
   }

@@ -52,7 +52,7 @@ struct StepCode {
   Ref name;                    // a name that the guard uses beside its object
   std::int32_t line = 0;
   std::int32_t node = 0;       // index of the node in the graph, for display
-  std::int32_t forgone = 0;    // the part of the trace's gain that is lost by leaving here
+  std::int32_t exit_loss = 0;  // the part of the trace's gain that is lost by leaving here
   std::int32_t candidate = 0;  // number of the node's candidate fusion group; 0: none
 };
 
@@ -90,9 +90,9 @@ struct Step : StepCode {
 struct LoweredSnapshot {
   std::int32_t frame = 0;
   std::int32_t instruction = 0;
-  std::int32_t key = 0;     // snapshots with equal keys have equal local slots
-  bool has_shared = false;  // one register is in two slots
-  bool is_idle = false;     // the state at the executor's entry, before anything has happened
+  std::int32_t key = 0;         // snapshots with equal keys have equal local slots
+  bool has_shared = false;      // one register is in two slots
+  bool is_entry_state = false;  // the state at the executor's entry, before anything has happened
   // Usually a handful; there are as many snapshots as instructions.
   boost::container::small_vector<SnapshotId, 4> chain;     // from the root to this one
   boost::container::small_vector<std::int32_t, 6> locals;  // the registers, -1: unbound

@@ -22,7 +22,7 @@ struct Attempts {
   int over_budget = 0;  // calls that were not recorded because the recording budget was used up
   int heat = 0;         // arrivals since the last recording that were not replayed
 
-  void begin_anew() { failures = loss = over_budget = 0; }
+  void reset() { failures = loss = over_budget = 0; }
 };
 
 // The instructions of an entry in the replay code. Positions are code units.

@@ -14,7 +14,7 @@ bool ActiveRecordings::has(PyThreadState* thread) const {
   return !stacks_.empty() && std::ranges::find(stacks_, cpython::stack_of(thread)) != stacks_.end();
 }
 
-void ActiveRecordings::keep_only(std::uint64_t thread) {
+void ActiveRecordings::drop_other_threads(std::uint64_t thread) {
   std::erase_if(stacks_, [thread](const cpython::StackId& stack) { return stack.thread != thread; });
 }
 

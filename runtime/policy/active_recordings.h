@@ -19,7 +19,7 @@ class ActiveRecordings {
   [[nodiscard]] bool has(PyThreadState* thread) const;
   [[nodiscard]] std::size_t size() const { return stacks_.size(); }
   // In the child of a fork: the recordings of other threads do not continue.
-  void keep_only(std::uint64_t thread);
+  void drop_other_threads(std::uint64_t thread);
 
   // A call was not recorded because its stack is recording this code.
   void refuse();

@@ -114,11 +114,11 @@ replay::Gain gain_of(const replay::Executor& executor, std::int64_t largest_arra
   return gain;
 }
 
-std::vector<std::int32_t> forgone_by(const replay::Executor& executor, std::int64_t largest_array) {
+std::vector<std::int32_t> exit_losses(const replay::Executor& executor, std::int64_t largest_array) {
   const Arrays arrays = arrays_of(executor, largest_array);
   const replay::Graph& graph = executor.graph();
   const std::vector<replay::Step>& steps = executor.steps();
-  std::vector<std::int32_t> forgone(steps.size());
+  std::vector<std::int32_t> losses(steps.size());
   const auto header = std::ranges::find_if(steps, &replay::Step::is_header);
   int behind = 0;
   if (header != steps.end()) {
@@ -126,7 +126,7 @@ std::vector<std::int32_t> forgone_by(const replay::Executor& executor, std::int6
     const auto& operations = executor.loop().ops;
     for (std::size_t number = operations.size(); number-- > 0;) {
       const replay::LoopOp& operation = operations[number];
-      forgone[operation.step] = std::clamp(behind, -kMostOfRound, kMostOfRound);
+      losses[operation.step] = std::clamp(behind, -kMostOfRound, kMostOfRound);
       behind += gain_of(operation, executor, arrays);
     }
     behind = 0;
@@ -137,22 +137,22 @@ std::vector<std::int32_t> forgone_by(const replay::Executor& executor, std::int6
     while (std::cmp_greater(node, step->node + 1)) {
       behind += gain_of(graph.nodes[--node], arrays);
     }
-    forgone[static_cast<std::size_t>(step - steps.begin())] = behind;
+    losses[static_cast<std::size_t>(step - steps.begin())] = behind;
   }
   for (std::size_t number = 0; number < steps.size(); ++number) {
     const replay::Step& step = steps[number];
     if (step.guard >= 0) {
-      forgone[number] = forgone[static_cast<std::size_t>(step.since >= 0 ? step.since : step.guard)];
+      losses[number] = losses[static_cast<std::size_t>(step.since >= 0 ? step.since : step.guard)];
       continue;
     }
     const auto& snapshots = graph.snapshots;
     const auto parent_of = [&](replay::SnapshotId id) { return snapshots[static_cast<std::size_t>(id)].parent; };
     const replay::SnapshotId state = graph.nodes[static_cast<std::size_t>(step.node)].snapshot;
     for (auto id = state; id != replay::kNoSnapshot && parent_of(id) != replay::kNoSnapshot; id = parent_of(id)) {
-      forgone[number] -= kFrame;
+      losses[number] -= kFrame;
     }
   }
-  return forgone;
+  return losses;
 }
 
 int gain_of(const replay::Run& run, replay::Outcome outcome, const replay::Gain& gain, bool is_linked) {

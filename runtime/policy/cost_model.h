@@ -13,7 +13,7 @@ namespace tagalong::runtime {
 // `largest_array`: elements of the largest array in the recorded call.
 [[nodiscard]] replay::Gain gain_of(const replay::Executor& executor, std::int64_t largest_array);
 // By step: the part of the gain that a run loses if it leaves there, and the cost of the frames that it then makes.
-[[nodiscard]] std::vector<std::int32_t> forgone_by(const replay::Executor& executor, std::int64_t largest_array);
+[[nodiscard]] std::vector<std::int32_t> exit_losses(const replay::Executor& executor, std::int64_t largest_array);
 // Of a run with this outcome. `is_linked`: of its last executor, after a trace link.
 [[nodiscard]] int gain_of(const replay::Run& run, replay::Outcome outcome, const replay::Gain& gain,
                           bool is_linked = false);

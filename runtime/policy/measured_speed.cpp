@@ -46,7 +46,7 @@ MeasuringBudget& measuring_budget() {
 MeasuredSpeed::Next MeasuredSpeed::decide() {
   if (block_ == Block::kNone) {
     const Nanoseconds now = clock_now();
-    const double longer = verdict_ == Verdict::kWritten ? std::max(replay_ - written_, 0.0) : 0;
+    const double longer = verdict_ == Verdict::kEager ? std::max(replay_ - eager_, 0.0) : 0;
     const auto cost = static_cast<Nanoseconds>(longer * expected_units());
     if (now < due_ || !measuring_budget().allows(cost, now)) {
       pause(std::max(due_ - now, kMillisecond), now);
@@ -54,17 +54,17 @@ MeasuredSpeed::Next MeasuredSpeed::decide() {
     }
     begin(Block::kReplays);
   }
-  return {block_ == Block::kReplays ? Way::kReplay : Way::kWritten, true};
+  return {block_ == Block::kReplays ? Execution::kReplay : Execution::kEager, true};
 }
 
 // Sets after how many units the clock is read again.
 void MeasuredSpeed::pause(Nanoseconds time, Nanoseconds now) {
   constexpr Nanoseconds kBetweenLooks = 20 * kMicrosecond;
   due_ = now + time;
-  const bool is_written = verdict_ == Verdict::kWritten;
-  const double unit = std::max(is_written ? written_ : replay_, 1.0);
+  const bool is_eager = verdict_ == Verdict::kEager;
+  const double unit = std::max(is_eager ? eager_ : replay_, 1.0);
   // A short unit may be long the next time.
-  const Nanoseconds most = is_written ? kMostGateOfWritten : kMostGate;
+  const Nanoseconds most = is_eager ? kMostGateOfWritten : kMostGate;
   asks_ = static_cast<std::int32_t>(
       std::clamp(static_cast<Nanoseconds>(static_cast<double>(kBetweenLooks) / unit), Nanoseconds{1}, most));
 }
@@ -75,7 +75,7 @@ void MeasuredSpeed::begin(Block block) {
   units_ = 0;
   constexpr std::int8_t kWarm = 1;
   constexpr std::int8_t kCold = 3;  // instructions are not specialised by the interpreter, or caches are cold
-  const bool is_rare = block == Block::kWritten ? trials_ == 0 && pairs_ == 0 : verdict_ == Verdict::kWritten;
+  const bool is_rare = block == Block::kEager ? trials_ == 0 && pairs_ == 0 : verdict_ == Verdict::kEager;
   skipped_ = unit_ == Unit::kCall && is_rare ? kCold : kWarm;
 }
 
@@ -96,8 +96,8 @@ bool MeasuredSpeed::is_complete() const {
   return (units_ >= 8 && time_ >= 10 * kMicrosecond) || (units_ >= 1 && time_ >= kMillisecond / 2) || units_ >= 128;
 }
 
-void MeasuredSpeed::took(Way way, Nanoseconds time, std::int64_t units) {
-  if (block_ != (way == Way::kReplay ? Block::kReplays : Block::kWritten)) {
+void MeasuredSpeed::add_time(Execution execution, Nanoseconds time, std::int64_t units) {
+  if (block_ != (execution == Execution::kReplay ? Block::kReplays : Block::kEager)) {
     return;
   }
   if (skipped_ > 0) {
@@ -112,7 +112,7 @@ void MeasuredSpeed::took(Way way, Nanoseconds time, std::int64_t units) {
   time_ += time;
   units_ += units;
   const double each = units_ == 0 ? 0 : static_cast<double>(time_) / static_cast<double>(units_);
-  const bool is_clear = block_ == Block::kWritten && units_ > 0 && each >= static_cast<double>(kLongUnit) &&
+  const bool is_clear = block_ == Block::kEager && units_ > 0 && each >= static_cast<double>(kLongUnit) &&
                         each > replay_ * kClear * kClear;
   if (units_ == 0 || (!is_complete() && !is_clear)) {
     return;
@@ -123,41 +123,40 @@ void MeasuredSpeed::took(Way way, Nanoseconds time, std::int64_t units) {
     const Nanoseconds now = clock_now();
     // The estimate from a recording may be far too high.
     constexpr double kMost = 10;
-    const double written =
-        trials_ > 0 || pairs_ > 0 ? written_ : std::min(static_cast<double>(guess_), replay_ * kMost);
-    const double longer = std::max(written - replay_, 0.0);
-    const double units = written > static_cast<double>(kLongUnit) ? 1 : expected_units();
+    const double eager = trials_ > 0 || pairs_ > 0 ? eager_ : std::min(static_cast<double>(guess_), replay_ * kMost);
+    const double longer = std::max(eager - replay_, 0.0);
+    const double units = eager > static_cast<double>(kLongUnit) ? 1 : expected_units();
     if (!measuring_budget().allows(static_cast<Nanoseconds>(longer * units), now)) {
       block_ = Block::kNone;
       pause(kMillisecond, now);
       return;
     }
-    begin(Block::kWritten);
+    begin(Block::kEager);
     return;
   }
-  written_ = std::max(each - (unit_ == Unit::kCall ? kMark : 0), 1.0);
+  eager_ = std::max(each - (unit_ == Unit::kCall ? kMark : 0), 1.0);
   compare();
 }
 
 void MeasuredSpeed::compare() {
-  const bool is_written = verdict_ == Verdict::kWritten;
-  const double longer = is_written ? replay_ - written_ : written_ - replay_;
-  lost_ += static_cast<Nanoseconds>(std::max(longer, 0.0) * static_cast<double>(is_written ? replayed_units_ : units_));
+  const bool is_eager = verdict_ == Verdict::kEager;
+  const double longer = is_eager ? replay_ - eager_ : eager_ - replay_;
+  lost_ += static_cast<Nanoseconds>(std::max(longer, 0.0) * static_cast<double>(is_eager ? replayed_units_ : units_));
   ++pairs_;
-  if (written_ > replay_ * kMargin) {
+  if (eager_ > replay_ * kMargin) {
     ++votes_;
-  } else if (replay_ > written_ * kMargin) {
+  } else if (replay_ > eager_ * kMargin) {
     --votes_;
   }
   const bool is_long_unit = replay_ >= static_cast<double>(kLongUnit);
-  const bool is_clear = written_ > replay_ * kClear && verdict_ != Verdict::kWritten && votes_ > (is_long_unit ? 0 : 1);
+  const bool is_clear = eager_ > replay_ * kClear && verdict_ != Verdict::kEager && votes_ > (is_long_unit ? 0 : 1);
   if (is_clear || votes_ >= kVotes) {
     conclude(Verdict::kReplay);
   } else if (votes_ <= -kVotes) {
-    conclude(Verdict::kWritten);
+    conclude(Verdict::kEager);
   } else if (pairs_ >= kMostPairs) {
-    const bool leans_to_written = verdict_ == Verdict::kNone ? expects_loss_ : verdict_ == Verdict::kWritten;
-    conclude(votes_ < 0 || (votes_ == 0 && leans_to_written) ? Verdict::kWritten : Verdict::kReplay);
+    const bool leans_to_eager = verdict_ == Verdict::kNone ? expects_loss_ : verdict_ == Verdict::kEager;
+    conclude(votes_ < 0 || (votes_ == 0 && leans_to_eager) ? Verdict::kEager : Verdict::kReplay);
   } else {
     begin(Block::kReplays);
   }
@@ -179,14 +178,14 @@ void MeasuredSpeed::conclude(Verdict verdict) {
   pause(rest << confirmed_, clock_now());
 }
 
-void MeasuredSpeed::begin_anew() {
+void MeasuredSpeed::reset() {
   verdict_ = Verdict::kNone;
   confirmed_ = 0;
   cancel();
   due_ = 0;
 }
 
-void MeasuredSpeed::hasten() {
+void MeasuredSpeed::request_trials() {
   if (verdict_ == Verdict::kNone && block_ == Block::kNone) {
     due_ = 0;
     asks_ = 1;
@@ -207,7 +206,7 @@ bool MeasuredSpeed::is_due() const { return block_ != Block::kNone || clock_now(
 
 bool MeasuredSpeed::is_long() const {
   constexpr double kLong = 100.0 * kMicrosecond;
-  return std::max({replay_, written_, static_cast<double>(guess_)}) >= kLong;
+  return std::max({replay_, eager_, static_cast<double>(guess_)}) >= kLong;
 }
 
 std::int64_t MeasuredSpeed::rounds_until_due() const {

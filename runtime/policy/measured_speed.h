@@ -3,8 +3,8 @@
 // trials of the process together have a budget (MeasuringBudget). Trials are repeated after pauses, which grow while
 // the result stays the same.
 //
-//   switch (const Next next = speed.next(); next.way) { ... }   // how this unit runs
-//   speed.took(next.way, nanoseconds, 1);                       // if next.is_timed
+//   switch (const Next next = speed.next(); next.execution) { ... }   // how this unit runs
+//   speed.add_time(next.execution, nanoseconds, 1);                       // if next.is_timed
 #pragma once
 
 #include <cstdint>
@@ -14,9 +14,9 @@ namespace tagalong::runtime {
 using Nanoseconds = std::int64_t;
 [[nodiscard]] Nanoseconds clock_now();
 
-enum class Way : std::uint8_t { kReplay, kWritten };
+enum class Execution : std::uint8_t { kReplay, kEager };
 
-// What all trials together have cost: the extra time of the slower way. Used under the GIL.
+// What all trials together have cost: the extra time of the slower execution. Used under the GIL.
 class MeasuringBudget {
  public:
   [[nodiscard]] bool allows(Nanoseconds cost, Nanoseconds now);
@@ -33,9 +33,9 @@ MeasuringBudget& measuring_budget();
 class MeasuredSpeed {
  public:
   enum class Unit : std::uint8_t { kCall, kRound };
-  enum class Verdict : std::uint8_t { kNone, kReplay, kWritten };
+  enum class Verdict : std::uint8_t { kNone, kReplay, kEager };
   struct Next {
-    Way way = Way::kReplay;
+    Execution execution = Execution::kReplay;
     bool is_timed = false;
   };
 
@@ -49,23 +49,23 @@ class MeasuredSpeed {
     return decide();
   }
   // A timed unit has ended. `units` may be 0 if no round was completed.
-  void took(Way way, Nanoseconds time, std::int64_t units);
+  void add_time(Execution execution, Nanoseconds time, std::int64_t units);
   // Other graphs run now: forgets what was measured.
-  void begin_anew();
+  void reset();
   // Starts a trial as soon as the budget allows.
-  void hasten();
+  void request_trials();
   // The next question reads the clock.
   void look() { asks_ = 1; }
   // Drops the trial under way.
   void cancel();
   // Time of an original unit until one is measured; the budget counts with it.
-  void guess(Nanoseconds written) { guess_ = written; }
+  void guess(Nanoseconds eager) { guess_ = eager; }
 
   // By estimate replaying is slower: without a measurable difference original instructions run.
   void expect_loss(bool expects_loss) { expects_loss_ = expects_loss; }
 
   [[nodiscard]] Verdict verdict() const { return verdict_; }
-  [[nodiscard]] Way usual() const { return verdict_ == Verdict::kWritten ? Way::kWritten : Way::kReplay; }
+  [[nodiscard]] Execution usual() const { return verdict_ == Verdict::kEager ? Execution::kEager : Execution::kReplay; }
   [[nodiscard]] bool is_due() const;
   // How many replayed rounds there are until a trial is due.
   [[nodiscard]] std::int64_t rounds_until_due() const;
@@ -74,11 +74,11 @@ class MeasuredSpeed {
   [[nodiscard]] bool is_measuring() const { return block_ != Block::kNone; }
   // Of a unit, by the last measurement.
   [[nodiscard]] Nanoseconds replay_time() const { return static_cast<Nanoseconds>(replay_); }
-  [[nodiscard]] Nanoseconds written_time() const { return static_cast<Nanoseconds>(written_); }
+  [[nodiscard]] Nanoseconds eager_time() const { return static_cast<Nanoseconds>(eager_); }
   [[nodiscard]] std::int64_t trials() const { return trials_; }
 
  private:
-  enum class Block : std::uint8_t { kNone, kReplays, kWritten };
+  enum class Block : std::uint8_t { kNone, kReplays, kEager };
 
   Next decide();
   void begin(Block block);
@@ -104,7 +104,7 @@ class MeasuredSpeed {
   Nanoseconds due_ = 0;
   Nanoseconds guess_ = 0;
   Nanoseconds lost_ = 0;  // ns lost by the trial under way
-  double replay_ = 0, written_ = 0;
+  double replay_ = 0, eager_ = 0;
 
   static constexpr std::int32_t kFirstAsks = 8;
 };

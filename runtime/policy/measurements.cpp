@@ -75,22 +75,22 @@ const std::shared_ptr<replay::Arrivals>& Measurements::arrivals_of(const Entry& 
 void Measurements::prepare(std::size_t entry, replay::Executor& executor) {
   const Entry& place = code_.entries[entry];
   executor.arrivals = arrivals_of(place, executor);
-  begin_anew(entry);
+  reset(entry);
   if (are_on() && (executor.arrivals != place.arrivals || place.has_stub())) {
     constexpr std::int64_t kSoon = 64;
     executor.arrivals->left = kSoon;
   }
 }
 
-void Measurements::begin_anew(std::size_t entry) {
+void Measurements::reset(std::size_t entry) {
   for (const std::size_t each : {entry, std::size_t{0}}) {
-    std::ranges::for_each(at(each).sizes, [](OfSize& known) { known.speed.begin_anew(); });
+    std::ranges::for_each(at(each).sizes, [](OfSize& known) { known.speed.reset(); });
   }
 }
 
 void Measurements::forget(std::size_t entry) {
   OfEntry& own = at(entry);
-  own.is_resting = false;
+  own.is_stub_closed = false;
   own.sizes.clear();
   own.current = nullptr;
   if (entry == 0) {
@@ -139,9 +139,9 @@ bool Measurements::has_verdict(MeasuredSpeed::Verdict verdict) const {
   });
 }
 
-void Measurements::hasten() {
+void Measurements::request_trials() {
   for (OfEntry& entry : entries_) {
-    std::ranges::for_each(entry.sizes, [](OfSize& each) { each.speed.hasten(); });
+    std::ranges::for_each(entry.sizes, [](OfSize& each) { each.speed.request_trials(); });
   }
 }
 
@@ -149,23 +149,23 @@ std::optional<long> Measurements::run_original(std::size_t entry, cpython::Frame
   constexpr Nanoseconds kShortRound = 1'000;
   const MeasuredSpeed& known = speed(entry, frame);
   PyCodeObject* code = code_.replay_code.get();
-  const bool is_timed = known.verdict() != MeasuredSpeed::Verdict::kWritten;
+  const bool is_timed = known.verdict() != MeasuredSpeed::Verdict::kEager;
   if (is_timed || code == nullptr) {
     return std::nullopt;
   }
-  if (!std::exchange(has_rested_, true) && is_logged(Topic::kCache)) {
+  if (!std::exchange(has_ever_closed_stubs_, true) && is_logged(Topic::kCache)) {
     log(Topic::kCache, fmt::format("{}: as written, since replaying was measured to be slower", code_.name()));
   }
   EntryTable& entries = code_.entries;
   if (entry != 0) {
     entries[entry].arrivals->left = 0;  // other graphs that reach the loop leave there
-    if (known.written_time() < kShortRound && !entries[entry].stub.is_closed) {
+    if (known.eager_time() < kShortRound && !entries[entry].stub.is_closed) {
       rest(entry, code);
     }
     return std::nullopt;
   }
   if (!has_arrays_ && !code_.decoded().has_headers()) {  // the result holds for all arguments
-    return static_cast<long>(known.replay_time() - known.written_time());
+    return static_cast<long>(known.replay_time() - known.eager_time());
   }
   if (at(entry).sizes.size() == 1) {  // no other size has been seen yet
     constexpr int kSkipped = 7;
@@ -180,15 +180,15 @@ std::optional<long> Measurements::run_original(std::size_t entry, cpython::Frame
 }
 
 void Measurements::rest(std::size_t entry, PyCodeObject* replay_code) {
-  at(entry).is_resting = code_.entries[entry].stub.close(replay_code);
-  has_resting_ = true;
+  at(entry).is_stub_closed = code_.entries[entry].stub.close(replay_code);
+  has_closed_stubs_ = true;
 }
 
-void Measurements::open_resting() {
-  has_resting_ = false;
+void Measurements::reopen_stubs() {
+  has_closed_stubs_ = false;
   PyCodeObject* code = code_.replay_code.get();
   for (std::size_t index = 0; index < entries_.size(); ++index) {
-    if (std::exchange(entries_[index].is_resting, false) && code != nullptr) {
+    if (std::exchange(entries_[index].is_stub_closed, false) && code != nullptr) {
       code_.entries[index].stub.open(code);
     }
   }

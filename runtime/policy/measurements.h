@@ -35,7 +35,7 @@ class Measurements {
   // An executor is about to be attached to the entry.
   void prepare(std::size_t entry, replay::Executor& executor);
   // Other executors run at the entry now: what was measured there and of whole calls is void.
-  void begin_anew(std::size_t entry);
+  void reset(std::size_t entry);
   // Nothing is known of the entry any more.
   void forget(std::size_t entry);
 
@@ -47,7 +47,7 @@ class Measurements {
   [[nodiscard]] const MeasuredSpeed* current(std::size_t entry) { return at(entry).current; }
   [[nodiscard]] bool has_verdict(MeasuredSpeed::Verdict verdict) const;
   // Takes the trials that are missing as soon as the budget allows.
-  void hasten();
+  void request_trials();
 
   // A call or a round runs the original instructions. If those were measured to be faster, the loops inside run them,
   // too. Returns the loss of a replay in ns if the original is faster for all sizes: then the code can be retired.
@@ -62,8 +62,8 @@ class Measurements {
   }
   // The call that begins is replayed, and so are its loops.
   void run_replay() {
-    if (has_resting_) [[unlikely]] {
-      open_resting();
+    if (has_closed_stubs_) [[unlikely]] {
+      reopen_stubs();
     }
   }
 
@@ -78,13 +78,13 @@ class Measurements {
     std::deque<OfSize> sizes;
     MeasuredSpeed* current = nullptr;
     bool expects_loss = false;       // by estimate
-    bool is_resting = false;         // its stub is closed until a call is replayed
+    bool is_stub_closed = false;     // its stub is closed until a call is replayed
     Nanoseconds last_arrival = 0;    // that might have been recorded
     Nanoseconds original_guess = 0;  // time of a round or a call before anything was attached
   };
   OfEntry& at(std::size_t entry);
   void rest(std::size_t entry, PyCodeObject* replay_code);
-  void open_resting();
+  void reopen_stubs();
   [[nodiscard]] int size_class(cpython::Frame* frame) const;
   [[nodiscard]] const std::shared_ptr<replay::Arrivals>& arrivals_of(const Entry& entry,
                                                                      const replay::Executor& executor) const;
@@ -93,9 +93,9 @@ class Measurements {
   std::deque<OfEntry> entries_;  // as in code_.entries
   bool can_be_measured_ = true;
   bool has_arrays_ = false;
-  bool has_resting_ = false;
-  bool has_rested_ = false;  // ever
-  int skipped_calls_ = 0;    // calls that will run the original instructions without being asked
+  bool has_closed_stubs_ = false;
+  bool has_ever_closed_stubs_ = false;
+  int skipped_calls_ = 0;  // calls that will run the original instructions without being asked
 };
 
 }  // namespace tagalong::runtime

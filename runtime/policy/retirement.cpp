@@ -28,15 +28,15 @@ std::deque<Retirement*>& waiting_for_budget() {
 
 }  // namespace
 
-Retirement::~Retirement() { stop_waiting(); }
+Retirement::~Retirement() { leave_queue(); }
 
-void Retirement::stop_waiting() {
+void Retirement::leave_queue() {
   if (std::exchange(waits_for_budget_, false)) {
     std::erase(waiting_for_budget(), this);
   }
 }
 
-void Retirement::weigh_anew(const replay::Executor& executor) {
+void Retirement::reset_balance(const replay::Executor& executor) {
   if (executor.gain().round > 0) {
     balance_ = 0;
     trace_links_ = 0;
@@ -44,7 +44,7 @@ void Retirement::weigh_anew(const replay::Executor& executor) {
   }
 }
 
-long Retirement::earned() const {
+long Retirement::total_gain() const {
   constexpr long kUnlimited = INT_MAX;  // so that sums with it do not overflow
   return code_.may_retire() && !measurements_.has_verdict(Verdict::kReplay) ? balance_ : kUnlimited;
 }
@@ -59,7 +59,7 @@ void Retirement::judge() {
   // Estimates are against replaying, but a measurement has the last word.
   if (measurements_.are_on() && (measurements_.has_verdict(Verdict::kReplay) || ++unmeasured_ < kMostUnmeasured)) {
     count_limit(code_.counters, Limit::k_retire_after, unmeasured_ == 1 ? 1 : 0);
-    measurements_.hasten();
+    measurements_.request_trials();
     return;
   }
   count_limit(code_.counters, Limit::k_retire_after);
@@ -144,7 +144,7 @@ void Retirement::revive_next() {
 
 void Retirement::revive() {
   cancel_trials(measurements_);
-  stop_waiting();
+  leave_queue();
   PyCodeObject* code = code_.replay_code.get();
   if (code == nullptr) {
     return;
@@ -158,7 +158,7 @@ void Retirement::revive() {
     const bool is_given_up = entry.attempts.loss > 0 || (entry.stub.is_closed && !recordings_.has_paused(index));
     if (was_retired || (is_given_up && !code_.retires())) {
       entry.stub.open(code);
-      entry.attempts.begin_anew();
+      entry.attempts.reset();
       measurements_.forget(index);
     }
   }

@@ -29,11 +29,11 @@ class Retirement {
     }
   }
   // An executor was attached. If it makes a loop faster, what runs have cost until now says nothing about later runs.
-  void weigh_anew(const replay::Executor& executor);
+  void reset_balance(const replay::Executor& executor);
   // What the runs weighed since the last judgement have saved, in ns. Unlimited if nothing is retired.
-  [[nodiscard]] long earned() const;
+  [[nodiscard]] long total_gain() const;
   // The same if linked executors were one.
-  [[nodiscard]] long earned_as_one() const { return earned() - trace_links_; }
+  [[nodiscard]] long total_gain_if_merged() const { return total_gain() - trace_links_; }
 
   [[nodiscard]] bool is_retired() const { return is_retired_; }
   // May be called during a run: executors that are running are freed after it. `loss`: of a run, in ns.
@@ -62,7 +62,7 @@ class Retirement {
  private:
   void judge();
   void close_stubs(PyCodeObject* replay_code);
-  void stop_waiting();
+  void leave_queue();
   [[nodiscard]] bool no_graph_pays() const;
 
   static constexpr int kMostUnmeasured = 8;

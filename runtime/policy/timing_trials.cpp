@@ -16,7 +16,7 @@ struct Window {
   std::size_t entry = 0;
   PyThreadState* thread = nullptr;
   cpython::Frame* frame = nullptr;
-  Way way = Way::kReplay;
+  Execution execution = Execution::kReplay;
   Nanoseconds start = 0;
   bool is_long = false;
   std::int64_t refused = 0;    // arrivals of other units meanwhile
@@ -43,7 +43,7 @@ std::int64_t untimed_arrivals(Measurements& subject, std::size_t entry) {
     return replay::Arrivals::kNever;
   }
   const bool is_loop = subject.code().entries[entry].is(Entry::Kind::kHeader);
-  return is_loop && current->verdict() == MeasuredSpeed::Verdict::kWritten ? 0 : kSoon;
+  return is_loop && current->verdict() == MeasuredSpeed::Verdict::kEager ? 0 : kSoon;
 }
 
 void stop_counting(Measurements& subject) {
@@ -54,7 +54,7 @@ void stop_counting(Measurements& subject) {
 }
 
 void close() {
-  if (the_window.subject != nullptr && the_window.entry != 0 && the_window.way == Way::kReplay) {
+  if (the_window.subject != nullptr && the_window.entry != 0 && the_window.execution == Execution::kReplay) {
     stop_counting(*the_window.subject);
   }
   the_window = Window{};
@@ -85,12 +85,12 @@ void cancel() {
 void take(Nanoseconds time, std::int64_t units) {
   constexpr Nanoseconds kAsk = 20;  // time of a stub, which the original code does not have
   MeasuredSpeed& speed = *the_window.speed;
-  const Way way = the_window.way;
-  if (way == Way::kWritten) {
+  const Execution execution = the_window.execution;
+  if (execution == Execution::kEager) {
     time = std::max(time - kAsk * the_window.refused, time / 4);
   }
   close();
-  speed.took(way, time, units);
+  speed.add_time(execution, time, units);
 }
 
 void frame_ended(const void* mark, bool is_end) {
@@ -126,7 +126,7 @@ bool is_left(const Measurements& subject, std::size_t entry, cpython::Frame* fra
 }
 
 // False: something else is being timed.
-bool open(Measurements& subject, MeasuredSpeed& speed, std::size_t entry, cpython::Frame* frame, Way way) {
+bool open(Measurements& subject, MeasuredSpeed& speed, std::size_t entry, cpython::Frame* frame, Execution execution) {
   constexpr Nanoseconds kTooLong = 1'000'000'000;
   if (the_window.subject != nullptr) {
     if (is_left(subject, entry, frame)) {
@@ -142,7 +142,7 @@ bool open(Measurements& subject, MeasuredSpeed& speed, std::size_t entry, cpytho
   the_window.entry = entry;
   the_window.thread = cpython::thread_state();
   the_window.frame = frame;
-  the_window.way = way;
+  the_window.execution = execution;
   return true;
 }
 
@@ -175,7 +175,7 @@ void next_round(cpython::Frame* frame) {
   PyObject* iterator = iterator_of(*the_window.subject, the_window.entry, frame);
   const std::int64_t items = items_left(iterator);
   std::int64_t rounds = 1;
-  if (the_window.way == Way::kReplay) {
+  if (the_window.execution == Execution::kReplay) {
     rounds = rounds_run() + (the_window.is_stopped ? 0 : 1);
   }
   if (items >= 0) {
@@ -192,7 +192,7 @@ void begin_round(Measurements& subject, std::size_t entry, cpython::Frame* frame
   constexpr std::int64_t kFew = 4;
   the_window.iterator = iterator_of(subject, entry, frame);
   the_window.items = items_left(the_window.iterator);
-  if (the_window.way == Way::kReplay) {
+  if (the_window.execution == Execution::kReplay) {
     Entry& loop = subject.code().entries[entry];
     for (Entry& other : subject.code().entries) {
       if (is_outside(loop, other)) {
@@ -206,7 +206,7 @@ void begin_round(Measurements& subject, std::size_t entry, cpython::Frame* frame
 }
 
 void begin_call(Measurements& subject, cpython::Frame* frame) {
-  if (the_window.way == Way::kWritten) {
+  if (the_window.execution == Execution::kEager) {
     cpython::set_end_listener(frame_ended);
     the_window.mark = cpython::mark_end(frame);
     if (the_window.mark == nullptr) {
@@ -226,7 +226,7 @@ bool is_timed_as_written(Measurements& subject, std::size_t entry, cpython::Fram
   }
   if (the_window.subject != &subject) {
     constexpr std::int64_t kLookAgain = 64;
-    if (the_window.way == Way::kReplay || the_window.thread != cpython::thread_state()) {
+    if (the_window.execution == Execution::kReplay || the_window.thread != cpython::thread_state()) {
       return false;
     }
     const bool is_over = ++the_window.refused % kLookAgain == 0 && is_left(subject, entry, frame);
@@ -250,12 +250,12 @@ bool is_timed_as_written(Measurements& subject, std::size_t entry, cpython::Fram
     close();
     return false;
   }
-  if (entry == the_window.entry || the_window.way == Way::kReplay) {
+  if (entry == the_window.entry || the_window.execution == Execution::kReplay) {
     return false;
   }
   ++the_window.refused;
   constexpr Nanoseconds kMost = 8;  // times the usual unit
-  const Nanoseconds usual = kMost * std::max(the_window.speed->replay_time(), the_window.speed->written_time());
+  const Nanoseconds usual = kMost * std::max(the_window.speed->replay_time(), the_window.speed->eager_time());
   if (the_window.entry != 0 && elapsed() > std::max(kLong, usual)) {
     close();  // the loop was left
     return false;
@@ -263,7 +263,7 @@ bool is_timed_as_written(Measurements& subject, std::size_t entry, cpython::Fram
   return true;
 }
 
-Way begin_unit(Measurements& subject, std::size_t entry, cpython::Frame* frame) {
+Execution begin_unit(Measurements& subject, std::size_t entry, cpython::Frame* frame) {
   if (the_window.subject == &subject && the_window.entry == entry && entry != 0) {
     next_round(frame);
   }
@@ -275,24 +275,24 @@ Way begin_unit(Measurements& subject, std::size_t entry, cpython::Frame* frame) 
   }
   const MeasuredSpeed::Next next = speed.next();
   replay::Arrivals& arrivals = *subject.code().entries[entry].arrivals;
-  if (!next.is_timed || !open(subject, speed, entry, frame, next.way)) {
-    if (entry != 0 && next.way == Way::kReplay &&
+  if (!next.is_timed || !open(subject, speed, entry, frame, next.execution)) {
+    if (entry != 0 && next.execution == Execution::kReplay &&
         (arrivals.left <= 0 || arrivals.left > replay::Arrivals::kNever / 2)) {
       arrivals.left = speed.rounds_until_due();
     }
-    return next.is_timed ? speed.usual() : next.way;
+    return next.is_timed ? speed.usual() : next.execution;
   }
   if (entry == 0) {
     begin_call(subject, frame);
   } else {
     begin_round(subject, entry, frame);
   }
-  return next.way;
+  return next.execution;
 }
 
 void end_run(Measurements& subject, std::size_t entry, cpython::Frame* frame, RunEnd end) {
   if (the_window.subject != &subject || the_window.entry != entry || the_window.frame != frame ||
-      the_window.way != Way::kReplay) {
+      the_window.execution != Execution::kReplay) {
     return;
   }
   if (end == RunEnd::kRecorded) {
@@ -320,7 +320,7 @@ void end_run(Measurements& subject, std::size_t entry, cpython::Frame* frame, Ru
 bool stops_for_trial(Measurements& subject, cpython::Frame* frame, replay::Arrivals& arrivals) {
   constexpr std::int64_t kEnough = 380;
   constexpr Nanoseconds kEnoughTime = 200'000;
-  if (the_window.subject == &subject && the_window.entry != 0 && the_window.way == Way::kReplay) {
+  if (the_window.subject == &subject && the_window.entry != 0 && the_window.execution == Execution::kReplay) {
     if (subject.code().entries[the_window.entry].arrivals.get() != &arrivals) {
       take(elapsed(), rounds_run());
       return false;
@@ -335,7 +335,7 @@ bool stops_for_trial(Measurements& subject, cpython::Frame* frame, replay::Arriv
     return true;
   }
   MeasuredSpeed* speed = subject.speed_at(arrivals, frame);
-  if (speed != nullptr && speed->verdict() == MeasuredSpeed::Verdict::kWritten) {
+  if (speed != nullptr && speed->verdict() == MeasuredSpeed::Verdict::kEager) {
     arrivals.left = 0;
     return true;
   }

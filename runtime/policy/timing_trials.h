@@ -14,7 +14,7 @@ namespace tagalong::runtime {
 
 // Whether the call or the round that begins at this entry is replayed. If the call runs the original instructions and
 // is timed, its frame is marked to notice the end.
-[[nodiscard]] Way begin_unit(Measurements& subject, std::size_t entry, cpython::Frame* frame);
+[[nodiscard]] Execution begin_unit(Measurements& subject, std::size_t entry, cpython::Frame* frame);
 // How a replayed unit has ended.
 enum class RunEnd : std::uint8_t {
   kReturned,  // the call has a result

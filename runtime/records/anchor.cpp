@@ -65,7 +65,7 @@ Replayed run_executors(PyThreadState* thread, Frame* frame, PyObject* anchor, Re
   }
   const bool is_header = record.code.entries[entry].is(Entry::Kind::kHeader);
   const bool is_measured = (entry == 0 || is_header) && record.measurements.are_on();
-  if (is_measured && begin_unit(record.measurements, entry, frame) == Way::kWritten) {
+  if (is_measured && begin_unit(record.measurements, entry, frame) == Execution::kEager) {
     record.run_original(entry, frame);
     if (record.retirement.is_retired() && entry == 0) {
       record.retirement.restore_function(frame);

@@ -83,7 +83,7 @@ void CodeRecord::attach(std::size_t entry, std::shared_ptr<replay::Executor> exe
   executor->keeper = this;
   executor->groups = code.limits().groups;
   measurements.prepare(entry, *executor);
-  retirement.weigh_anew(*executor);
+  retirement.reset_balance(*executor);
   auto& executors = code.entries[entry].executors;
   executors.insert(executors.begin(), std::move(executor));
 }
@@ -132,8 +132,8 @@ void CodeRecord::grow(const replay::Executor& from, const replay::Step& step, co
     grown->make_faulty();
   }
   grown->keeper = this;
-  retirement.weigh_anew(*grown);
-  measurements.begin_anew(root.entry);
+  retirement.reset_balance(*grown);
+  measurements.reset(root.entry);
   defer_free(std::exchange(root.get(), std::move(grown)));
   count(code.counters, Event::kGrow);
   if (is_logged(Topic::kCache)) {

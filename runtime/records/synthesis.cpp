@@ -66,7 +66,7 @@ Synthesis synthesise(recorder::Recorded& recorded, const Entry& entry) {
   if (replay::is_faulty(replay::Stage::replaying)) [[unlikely]] {
     executor->make_faulty();
   }
-  executor->set_gain(gain_of(*executor, recorded.largest_array), forgone_by(*executor, recorded.largest_array));
+  executor->set_gain(gain_of(*executor, recorded.largest_array), exit_losses(*executor, recorded.largest_array));
   return {std::move(executor)};
 }
 

@@ -97,8 +97,8 @@ TraceChain::Tried TraceChain::try_executors(Entry& place, std::uint64_t newer_th
       return Tried::kReturned;
     }
     const Entry& last = run.place == nullptr ? place : static_cast<const Entry&>(*run.place);
-    idle_ = code_.is_linked() && !run.side_exit->raise ? run.idle : 0;
-    if (idle_ == 0 || &last != &place) {
+    without_progress_ = code_.is_linked() && !run.side_exit->raise ? run.without_progress : 0;
+    if (without_progress_ == 0 || &last != &place) {
       side_exit_ = std::move(*run.side_exit);
       return Tried::kSideExit;
     }
@@ -135,12 +135,12 @@ bool TraceChain::continue_elsewhere(Ref* result, Tried* tried, FrameChange* chan
     return false;
   }
   Entry& place = code_.entries[*entry];
-  const auto is_untried = [this](const auto& executor) { return executor->trace() > idle_; };
+  const auto is_untried = [this](const auto& executor) { return executor->trace() > without_progress_; };
   if (std::ranges::any_of(place.executors, is_untried)) {
     PyObject** base = cpython::stack_base(frame_);
     std::ranges::copy(side_exit_.stack, base);
     side_exit_.stack.clear();
-    *tried = try_executors(place, idle_, Event::kTraceLink, result);
+    *tried = try_executors(place, without_progress_, Event::kTraceLink, result);
     if (*tried != Tried::kMissed) {
       return true;
     }
@@ -176,8 +176,8 @@ void TraceChain::linked_trace(const replay::Run& run, const replay::Executor& fr
   }
 }
 
-bool TraceChain::went_often(const replay::Executor& from, const replay::Step& step, const replay::Executor& next) {
-  const bool may_stay = record_.retirement.earned_as_one() + gain_ - trace_links_ >= 0;
+bool TraceChain::is_hot_link(const replay::Executor& from, const replay::Step& step, const replay::Executor& next) {
+  const bool may_stay = record_.retirement.total_gain_if_merged() + gain_ - trace_links_ >= 0;
   if (may_stay) {
     record_.grow(from, step, next);
   }

@@ -54,8 +54,8 @@ class TraceChain final : private replay::TraceLinker {
 
   replay::Attached* attached(int instruction, std::size_t depth) override;
   void linked_trace(const replay::Run& run, const replay::Executor& from, bool is_complete) override;
-  bool went_often(const replay::Executor& from, const replay::Step& step, const replay::Executor& next) override;
-  [[nodiscard]] std::int64_t earned() const override { return record_.retirement.earned() + gain_; }
+  bool is_hot_link(const replay::Executor& from, const replay::Step& step, const replay::Executor& next) override;
+  [[nodiscard]] std::int64_t total_gain() const override { return record_.retirement.total_gain() + gain_; }
   bool stops_at(replay::Arrivals& arrivals) override;
 
   PyThreadState* thread_;
@@ -68,7 +68,7 @@ class TraceChain final : private replay::TraceLinker {
   int gain_ = 0;         // of the executors before the last trace link
   int trace_links_ = 0;  // part of it
   bool is_stopped_ = false;
-  std::uint64_t idle_ = 0;  // the trace that the last run left where it had begun; 0: none
+  std::uint64_t without_progress_ = 0;  // the trace that the last run left where it had begun; 0: none
   replay::SideExit side_exit_;
   const cpython::RequestFlag requested_;
 };

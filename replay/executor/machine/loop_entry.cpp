@@ -139,7 +139,7 @@ bool LoopInterpreter::make_native() const {
   Run& run = state_.run;
   Executor::NativeLoop& native = executor.native_;
   if (run.native_after == 0 || !is_on(Stage::native_code) || native.is_impossible ||
-      ++native.iterations < run.native_after || (run.linker != nullptr && run.linker->earned() + run.gain <= 0)) {
+      ++native.iterations < run.native_after || (run.linker != nullptr && run.linker->total_gain() + run.gain <= 0)) {
     return false;
   }
   native.iterations = 0;

@@ -134,7 +134,7 @@ Outcome end_run(RunState& state, const Step& step, StepResult result) {
     }
     state.run.failed = &step;
   }
-  state.run.gain -= step.forgone;
+  state.run.gain -= step.exit_loss;
   if (!raises && step.snapshot != kNoSnapshot && try_link(state, step)) {
     return Outcome::kTraceLinked;
   }
@@ -146,8 +146,8 @@ Outcome end_run(RunState& state, const Step& step, StepResult result) {
   if (!state.run.is_stopped) {
     ++(state.run.is_complete ? state.executor.hits : state.executor.exits);
   }
-  const bool is_idle = !raises && step.snapshot != kNoSnapshot && state.snapshot(step.snapshot).is_idle;
-  state.run.idle = is_idle ? state.executor.trace(step) : 0;
+  const bool is_entry_state = !raises && step.snapshot != kNoSnapshot && state.snapshot(step.snapshot).is_entry_state;
+  state.run.without_progress = is_entry_state ? state.executor.trace(step) : 0;
   return leave_run(state, step, raises);
 }
 

@@ -194,7 +194,7 @@ bool link_trace(RunState& state, const Step& step) {
     }
   }
   // The oldest first, and after a trace that has left where it began only younger ones: so each is tried once.
-  std::uint64_t older = snapshot.is_idle ? state.executor.trace(step) : 0;
+  std::uint64_t older = snapshot.is_entry_state ? state.executor.trace(step) : 0;
   while (const std::shared_ptr<Executor>* next = next_by_age(*step.target, older)) {
     const auto& candidate = *next;
     older = candidate->trace();
@@ -211,7 +211,7 @@ bool link_trace(RunState& state, const Step& step) {
       state.run.linker->linked_trace(state.run, state.executor, is_complete);
       state.run.gain = 0;
       if (++transfer.crossings == state.run.grow_after &&
-          !state.run.linker->went_often(state.executor, step, *candidate)) {
+          !state.run.linker->is_hot_link(state.executor, step, *candidate)) {
         transfer.crossings = 0;
       }
       return true;
