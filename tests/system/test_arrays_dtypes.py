@@ -28,6 +28,8 @@ FLOATS = {
     "roots": "return np.sqrt(np.abs(a * b) + 1) + np.square(c) - np.reciprocal(b)",
     "signs": "return -a * np.sign(b * 1) + np.absolute(c - 1) - np.fabs(a * b), np.sign(a + 0)",
     "extremes": "return np.maximum(a * 1, b) - np.minimum(c + 0, a)",
+    "clipped": "return np.clip(a * 2, b, c) + b, np.clip(c + b, 1, 2), (a + b).clip(c, c)",
+    "rounded": "return np.floor(a * 3) + np.ceil(b * 3), np.trunc(c * 5) - np.rint(a * 5)",
     "comparisons": "d = a + 0\n    return d < b, d <= b, d == b, d != b, d > b, d >= b",
     "logic": "d, e = a < b + 0, b * 1 >= c\n    return d & e, d | ~e, np.logical_not(d), d & (e | (c == a))",
     "masks read": "return np.where(m, a * b, c - 1), m & (a * 1 < b), (c + 0 > a) | m",
@@ -42,7 +44,8 @@ INTEGERS = {
     "arithmetic": "return (a + b - c) * b - (c + 3) * 7",
     "signs": "return -a * np.sign(b * 1) + np.absolute(c - 1) - np.square(a * b), np.sign(a + 0), abs(b + 0)",
     "extremes": "return np.maximum(a * 1, b) - np.minimum(c + 0, a)",
-    "bits": "return (a & b) ^ (c | 5), ~(a ^ b) | c, (a | b) & 255",
+    "clipped": FLOATS["clipped"],
+    "bits": "return (a & b) ^ (c | 5), ~(a ^ b) | c, (a | b) & 63",
     "shifts": "return (a + 0) << b, (b + 0) >> c, (a + 0) >> 3, (c + 0) << 1, (1 << (b & 15)) + a",
     "comparisons": FLOATS["comparisons"],
     "logic": FLOATS["logic"],
@@ -52,9 +55,20 @@ INTEGERS = {
     "many": FLOATS["many"],
     "numbers": "return (" + " + ".join(f"(a * {k} - b * {k + 3})" for k in range(20)) + ") * c",
 }
-PROGRAMS: dict[str, dict[str, str]] = dict.fromkeys(("float32", "float64"), FLOATS) | dict.fromkeys(
-    ("int32", "int64", "uint32", "uint64"), INTEGERS
-)
+BOOLS = {
+    "logic": "return (a & b) | ~c, (a | c) & m",
+    "functions": "return np.logical_not(np.logical_and(a, b)) | np.logical_or(c, m), np.bitwise_or(a, c) & m",
+    "several": "d = a & b\n    e = d | c\n    return d, e, ~d | e, ~e & m",
+}
+PROGRAMS: dict[str, dict[str, str]] = {
+    **dict.fromkeys(("float32", "float64"), FLOATS),
+    **dict.fromkeys(("int32", "int64", "uint32", "uint64"), INTEGERS),
+    **dict.fromkeys(
+        ("int8", "uint8", "int16", "uint16"), {name: INTEGERS[name] for name in INTEGERS if name != "shifts"}
+    ),
+    "bool": BOOLS,
+}
+NUMBERS = [dtype for dtype in PROGRAMS if dtype != "bool"]
 CASES = [(dtype, name) for dtype, programs in PROGRAMS.items() for name in programs]
 
 
@@ -71,6 +85,8 @@ def lanes(request: pytest.FixtureRequest) -> Iterator[None]:
 def special(dtype: str) -> np.ndarray:
     """Numbers that instructions treat in different ways."""
     kind = np.dtype(dtype)
+    if kind.kind == "b":
+        return np.array([0, 1, 2, 3, 128, 255], np.uint8).view(bool)  # NumPy makes 0 and 1 only
     if kind.kind != "f":
         limits = np.iinfo(kind)
         chosen = [
@@ -197,7 +213,7 @@ def test_layouts(dtype: str, name: str) -> None:
                 check(eager, traced, lambda made=made: list(made), errstate)
 
 
-@pytest.mark.parametrize("dtype", PROGRAMS)
+@pytest.mark.parametrize("dtype", NUMBERS)
 def test_into_arrays(dtype: str) -> None:
     eager, traced = both(
         "def f(a, b, c, m):\n    c[:] = a * b - 1\n    c += b * 2\n    return (a - b) * 2 + c\n"
@@ -207,7 +223,20 @@ def test_into_arrays(dtype: str) -> None:
             check(eager, traced, again(operands(dtype, length, extreme)), errstate)
 
 
-@pytest.mark.parametrize("dtype", PROGRAMS)
+@pytest.mark.parametrize("dtype", NUMBERS)
+def test_stores_past_the_caches(dtype: str) -> None:
+    _core.set_option("min_non_temporal", 1)
+    eager, traced = both("def f(a, b, c, m):\n    return a * b - c, np.maximum(a + 0, c), a < b + 0\n")
+    before = _core.counter("non_temporal_blocks")
+    for length, extreme in itertools.product((3000, 3000, 3000, 1025, 4103, 24_596, 100_003), (0.0, 0.001)):
+        check(eager, traced, again(operands(dtype, length, extreme)))
+    assert _core.counter("non_temporal_blocks") > before
+    for shape in ((60, 70), (33, 1031)):  # rows that begin at all addresses
+        made = [np.pad(array, ((0, 0), (1, 2)))[:, 1:-2] for array in operands(dtype, shape)]
+        check(eager, traced, lambda made=made: list(made))
+
+
+@pytest.mark.parametrize("dtype", NUMBERS)
 def test_reductions(dtype: str) -> None:
     """Sums, extremes and their places read what vector code has stored."""
     eager, traced = both(
@@ -222,7 +251,9 @@ def test_reductions(dtype: str) -> None:
         check(eager, traced, again(operands(dtype, shape)))
 
 
-@pytest.mark.parametrize("codes", ["qf", "ld", "if", "Qd", "Il", "qb", "iq"])
+@pytest.mark.parametrize(
+    "codes", ["qf", "ld", "if", "Qd", "Il", "qb", "iq", "Bb", "hB", "bd", "Bf", "Hh", "bB"]
+)
 def test_integers_and_others(codes: str) -> None:
     """a has the first dtype, b and c have the second one; the masks of one select numbers of the other."""
     eager, traced = both(

@@ -92,18 +92,20 @@ void choose_non_temporal(const FusionPlan& plan, const Space* space, KernelVaria
     return std::ranges::any_of(plan.axis_reductions, is_axis_reduction) ||
            std::ranges::any_of(plan.reductions, is_reduced);
   };
+  std::size_t item_sizes = 0;  // of the results written past the caches
   for (const PlanOutput& output : plan.outputs) {
-    if (output.descr == nullptr || output.type != kDouble || output.is_column || is_read_again(output.slot)) {
+    if (output.descr == nullptr || output.type == kBool || output.is_column || is_read_again(output.slot)) {
       continue;
     }
     const bool is_scattered = space != nullptr && std::ranges::find(space->scattered, output.slot,
                                                                     &Space::Port::slot) != space->scattered.end();
-    if (is_scattered || !is_resident(state->data[output.slot], count * kItemSize)) {
+    if (is_scattered || !is_resident(state->data[output.slot], count * output.item_size)) {
       return;
     }
+    item_sizes += output.item_size;
     state->non_temporal.push_back(output.slot);
   }
-  const auto written = static_cast<long>(count * kItemSize * state->non_temporal.size());
+  const auto written = static_cast<long>(count * item_sizes);
   const auto moved = static_cast<long>(count) * bytes_moved(plan);
   const bool are_too_large = written >= min_non_temporal || moved >= min_non_temporal + min_non_temporal / 2;
   if (state->non_temporal.empty() || !are_too_large || !is_bound_by_memory(plan)) {

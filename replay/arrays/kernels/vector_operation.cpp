@@ -23,6 +23,14 @@ std::optional<LaneType> lane_type_of(unsigned type) {
       return LaneType::kInt32;
     case kUIntC:
       return LaneType::kUInt32;
+    case kInt16:
+      return LaneType::kInt16;
+    case kUInt16:
+      return LaneType::kUInt16;
+    case kInt8:
+      return LaneType::kInt8;
+    case kUInt8:
+      return LaneType::kUInt8;
     default:
       return std::nullopt;
   }

@@ -6,9 +6,10 @@
 namespace tagalong::array {
 namespace {
 
-constexpr std::array kLaneBytes{8, 4};
+// Masks that come from bools in memory first: other kernels read them.
+constexpr std::array kLaneBytes{1, 2, 4, 8};
 
-bool is_logic(VectorOp what) { return what == VectorOp::kAnd || what == VectorOp::kOr || what == VectorOp::kNot; }
+bool is_logic(VectorOp what) { return info(what).lanes == VectorLanes::kBits; }
 
 bool takes_bool(VectorOp what, unsigned operand) {
   return is_logic(what) || (what == VectorOp::kSelect && operand == 0);
@@ -60,9 +61,8 @@ void KernelFusion::find_visible() {
   }
 }
 
-// The size of the lanes in which vector code computes the operation; 0: there is no such code. A vector of doubles
-// holds an eighth of the bools that NumPy's loops take at a time. So logical operations are fused only where an operand
-// is a comparison of numbers, in registers.
+// The size of the lanes in which vector code computes the operation; 0: there is no such code. Logical operations take
+// the size of a comparison in registers, or a byte where all operands come from memory.
 int KernelFusion::lanes_of(const PlanOperation& operation) const {
   if (operation.vector_op == VectorOp::kNone) {
     return 0;
@@ -74,7 +74,7 @@ int KernelFusion::lanes_of(const PlanOperation& operation) const {
     }
     bytes = bytes == 0 ? mask_bytes_.at(operation.slots[i]) : bytes;
   }
-  return bytes;
+  return bytes == 0 ? 1 : bytes;
 }
 
 // Alternates: first all operations that vector code can compute by now become one group for each size of lanes, then

@@ -7,6 +7,12 @@
 #include "replay/ir/stages.h"
 
 namespace tagalong::array {
+namespace {
+
+// Directions of vroundpd and vrndscalepd, which do not report that a result is inexact.
+constexpr std::uint8_t kToNearest = 0x08, kDown = 0x09, kUp = 0x0A, kToZero = 0x0B;
+
+}  // namespace
 
 void ArithmeticCode::prepare_divisors() {
   for (const std::uint8_t slot : spec_.divisors) {
@@ -57,6 +63,13 @@ void ArithmeticCode::extreme(bool is_maximum, int out, int one, int two) {
   extreme(asm_, asm_.result(out), asm_.vector(one), asm_.vector(two));
 }
 
+void ArithmeticCode::clip(int out, int one, int lowest, int highest) {
+  const int raised = allocate();
+  extreme(true, raised, one, lowest);
+  extreme(false, out, raised, highest);
+  release(raised);
+}
+
 void ArithmeticCode::sign(int out, int one, int plus_one, int minus_one) {
   asm_.mark_nans(one, one, out);
   const int zero = allocate();
@@ -98,6 +111,16 @@ void ArithmeticCode::compute(const VectorOperation& operation, int out, std::spa
     case kMaximum:
     case kMinimum:
       return extreme(operation.what == kMaximum, out, first, second);
+    case kClip:
+      return clip(out, first, second, in[2]);
+    case kFloor:
+      return lanes.round(asm_, result, one, kDown);
+    case kCeil:
+      return lanes.round(asm_, result, one, kUp);
+    case kTrunc:
+      return lanes.round(asm_, result, one, kToZero);
+    case kRint:
+      return lanes.round(asm_, result, one, kToNearest);
     case kLess:
       return asm_.compare(out, first, second, kCompareLess);
     case kLessEqual:

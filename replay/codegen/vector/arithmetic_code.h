@@ -22,6 +22,8 @@ class ArithmeticCode : private KernelPart {
   // Lanes with a NaN, or with two zeros of different signs, are ambiguous: equal numbers can differ in nothing but the
   // sign.
   void extreme(bool is_maximum, int out, int one, int two);
+  // NumPy's loops treat NaNs and zeros of different signs in several ways.
+  void clip(int out, int one, int lowest, int highest);
   void sign(int out, int one, int plus_one, int minus_one);
 
   struct Reciprocal {

@@ -39,13 +39,20 @@ void IntegerCode::greater(bool is_signed, int out, int one, int two) {
   if (is_signed) {
     return lanes.integer_greater(asm_, asm_.vector(out), asm_.vector(one), asm_.vector(two));
   }
+  if (!has_eight_bytes()) {
+    const int inverted = allocate();
+    lanes.unsigned_maximum(asm_, asm_.vector(out), asm_.vector(one), asm_.vector(two));
+    lanes.equal_bits(asm_, asm_.vector(out), asm_.vector(out), asm_.vector(two));
+    asm_.ones(inverted);
+    asm_.bit_xor(out, out, inverted);
+    return release(inverted);
+  }
   // Inverting the first bits turns unsigned numbers into signed ones, in the same order.
-  constexpr int kBitsOfByte = 8;
+  constexpr std::uint8_t kOtherBits = 63;
   const int first_bits = allocate();
   const int other = allocate();
   asm_.ones(first_bits);
-  lanes.integer_shift_left_all(asm_, asm_.vector(first_bits), asm_.vector(first_bits),
-                               static_cast<std::uint8_t>(asm_.unit().item_bytes * kBitsOfByte - 1));
+  asm_.vpsllq(asm_.vector(first_bits), asm_.vector(first_bits), kOtherBits);
   asm_.bit_xor(other, two, first_bits);
   asm_.bit_xor(out, one, first_bits);
   lanes.integer_greater(asm_, asm_.vector(out), asm_.vector(out), asm_.vector(other));
@@ -76,9 +83,30 @@ void IntegerCode::compare(VectorOp what, bool is_signed, int out, int one, int t
   }
 }
 
+// Products of the lower and of the higher bytes of pairs.
+void IntegerCode::multiply_bytes(int out, int one, int two) {
+  constexpr std::uint8_t kByte = 8;
+  const std::array scratch{allocate(), allocate()};
+  const auto [result, left, right, higher, other] = std::array{asm_.vector(out), asm_.vector(one), asm_.vector(two),
+                                                               asm_.vector(scratch[0]), asm_.vector(scratch[1])};
+  asm_.vpsrlw(higher, left, kByte);
+  asm_.vpsrlw(other, right, kByte);
+  asm_.vpmullw(higher, higher, other);
+  asm_.vpsllw(higher, higher, kByte);
+  asm_.vpmullw(result, left, right);
+  asm_.vpsllw(result, result, kByte);
+  asm_.vpsrlw(result, result, kByte);
+  asm_.bit_or(out, out, scratch[0]);
+  release(scratch[1]);
+  release(scratch[0]);
+}
+
 // The product of 64 bits from products of halves: those of a lower and a higher half matter only in the higher half.
 void IntegerCode::multiply(int out, int one, int two) {
   const LaneInstructions& lanes = asm_.lanes();
+  if (asm_.unit().item_bytes == 1) {
+    return multiply_bytes(out, one, two);
+  }
   if (!takes_steps()) {
     return lanes.integer_multiply(asm_, asm_.result(out), asm_.vector(one), asm_.vector(two));
   }
@@ -186,6 +214,12 @@ void IntegerCode::compute(const VectorOperation& operation, int out, std::span<c
     case kMaximum:
     case kMinimum:
       return extreme(operation.what == kMaximum, is_signed, out, first, second);
+    case kClip: {
+      const int raised = allocate();
+      extreme(true, is_signed, raised, first, second);
+      extreme(false, is_signed, out, raised, in[2]);
+      return release(raised);
+    }
     case kBitAnd:
       return asm_.bit_and(out, first, second);
     case kBitOr:

@@ -1,5 +1,5 @@
 // The instructions of a kernel's operations on integers. AVX2 has fewer instructions for lanes of eight bytes and for
-// unsigned numbers than AVX-512; there several instructions replace one.
+// unsigned numbers than AVX-512, and neither multiplies bytes. There several instructions replace one.
 #pragma once
 
 #include <span>
@@ -19,6 +19,7 @@ class IntegerCode : private KernelPart {
   void greater(bool is_signed, int out, int one, int two);
   void compare(VectorOp what, bool is_signed, int out, int one, int two);
   void multiply(int out, int one, int two);
+  void multiply_bytes(int out, int one, int two);
   void negative(int out, int one);
   void absolute(bool is_signed, int out, int one);
   void sign(bool is_signed, int out, int one);

@@ -17,7 +17,6 @@ struct LaneInstructions {
   using Unary = void (*)(Code& code, const Xmm& out, const Operand& one);
   using Binary = void (*)(Code& code, const Xmm& out, const Xmm& one, const Operand& two);
   using Store = void (*)(Code& code, const Xbyak::Address& to, const Xmm& from);
-  using Shift = void (*)(Code& code, const Xmm& out, const Xmm& one, std::uint8_t bits);
   using Compare = void (*)(Code& code, const Xmm& out, const Xmm& one, const Operand& two, std::uint8_t predicate);
   using CompareToMask = void (*)(Code& code, const Opmask& out, const Xmm& one, const Operand& two,
                                  std::uint8_t predicate);
@@ -35,23 +34,23 @@ struct LaneInstructions {
   void (*sign_bits)(Code& code, const Xbyak::Reg32& out, const Xmm& from);
   void (*blend)(Code& code, const Xmm& out, const Xmm& no, const Operand& yes, const Xmm& condition);
   Binary equal_bits;
-  Shift shift_right;
-  // Floats.
+  void (*first_bits)(Code& code, const Xmm& out, const Xmm& bools);  // a lane of ones gives 1
+  // Floats: lanes of four and eight bytes.
   Binary add, subtract, multiply, divide, minimum, maximum;
   Unary square_root;
+  void (*round)(Code& code, const Xmm& out, const Xmm& one, std::uint8_t direction);
   Compare compare;
   CompareToMask compare_to_mask;
-  // Integers. Lanes of eight bytes have those behind the empty line with AVX-512 only.
+  // Integers. There are products for lanes of two bytes and more, shifts for those of four and more.
   Binary integer_add, integer_subtract, integer_greater, integer_shift_left, unsigned_shift_right;
-  Shift integer_shift_left_all;
   CompareToMask integer_compare_to_mask, unsigned_compare_to_mask;
-
+  // For lanes of eight bytes with AVX-512 only.
   Binary integer_multiply, integer_shift_right;
   Binary integer_minimum, integer_maximum, unsigned_minimum, unsigned_maximum;
   Unary integer_absolute;
 };
 
-// `bytes` of a lane: 4 or 8.
+// `bytes` of a lane: 1, 2, 4 or 8.
 [[nodiscard]] const LaneInstructions& instructions_of(int bytes);
 
 }  // namespace tagalong::array

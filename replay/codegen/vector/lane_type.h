@@ -35,7 +35,11 @@ inline constexpr std::array kLaneTypes{
 
 // A type for operations that only depend on the size of lanes.
 [[nodiscard]] constexpr LaneType lane_of(int bytes) {
-  return bytes == info(LaneType::kFloat32).bytes ? LaneType::kFloat32 : LaneType::kFloat64;
+  using enum LaneType;
+  return bytes == info(kUInt8).bytes     ? kUInt8
+         : bytes == info(kUInt16).bytes  ? kUInt16
+         : bytes == info(kFloat32).bytes ? kFloat32
+                                         : kFloat64;
 }
 
 }  // namespace tagalong::array

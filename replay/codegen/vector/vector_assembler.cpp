@@ -10,8 +10,8 @@ namespace {
 constexpr int kSelectBits = 0xCA;  // vpternlog, bitwise: a ? b : c
 constexpr int kAllBits = 0xFF;     // vpternlog: ones
 constexpr int kInvertBits = 0x55;  // vpternlog: not c
-constexpr int kBitsOfByte = 8;
 constexpr int kSixteenLanes = 16;
+constexpr int kMostLanes = 64;
 
 // Four mask bits times kBitsToBytes have one mask bit in the lowest bit of each of four bytes (kFirstBits).
 constexpr int kBitsToBytes = 0x00204081;
@@ -26,6 +26,22 @@ VectorAssembler::VectorAssembler(const VectorUnit& unit, VectorRegisters& regist
       lanes_(instructions_of(unit.item_bytes)),
       registers_(registers) {
   setDefaultJmpNEAR(true);
+}
+
+void VectorAssembler::mask_elements() {
+  if (unit_.lanes <= kSixteenLanes) {
+    mov(edx, 1);
+    shl(edx, cl);
+    dec(edx);
+    kmovw(k1, edx);
+    return;
+  }
+  mov(edx, kMostLanes);
+  sub(edx, ecx);
+  mov(ecx, edx);
+  mov(rdx, -1);
+  shr(rdx, cl);
+  kmovq(k1, rdx);
 }
 
 void VectorAssembler::load_numbers(int reg, const Xbyak::RegExp& from) {
@@ -71,16 +87,20 @@ void VectorAssembler::store_numbers(int reg, const Xbyak::RegExp& to) {
 int VectorAssembler::bytes_of(int reg) {
   if (unit_.has_masks) {
     const int scratch = registers_.allocate();
-    lanes_.shift_right(*this, vector(scratch), vector(reg),
-                       static_cast<std::uint8_t>(unit_.item_bytes * kBitsOfByte - 1));
+    lanes_.first_bits(*this, vector(scratch), vector(reg));
     return scratch;
   }
   if (!is_remainder_ && unit_.lanes > kMaskedBytes) {
     const int scratch = registers_.allocate();
-    vextracti128(Xmm(scratch), vector(reg), 1);
-    vpackssdw(Xmm(scratch), Xmm(reg), Xmm(scratch));
-    vpacksswb(Xmm(scratch), Xmm(scratch), Xmm(scratch));
-    vpabsb(Xmm(scratch), Xmm(scratch));
+    if (unit_.lanes == kSixteenLanes / 2) {
+      vextracti128(Xmm(scratch), vector(reg), 1);
+      vpackssdw(Xmm(scratch), Xmm(reg), Xmm(scratch));
+      vpacksswb(Xmm(scratch), Xmm(scratch), Xmm(scratch));
+    } else if (unit_.lanes == kSixteenLanes) {
+      vextracti128(Xmm(scratch), vector(reg), 1);
+      vpacksswb(Xmm(scratch), Xmm(reg), Xmm(scratch));
+    }
+    vpabsb(vector(scratch), vector(unit_.lanes > kSixteenLanes ? reg : scratch));
     return scratch;
   }
   lanes_.sign_bits(*this, ecx, vector(reg));
@@ -98,7 +118,11 @@ void VectorAssembler::store_bytes(int bytes, const Xbyak::RegExp& to) {
   } else if (is_remainder_) {
     mov(byte[to], cl);
   } else if (bytes >= 0) {
-    vmovq(ptr[to], Xmm(bytes));
+    if (unit_.lanes < kSixteenLanes) {
+      vmovq(ptr[to], Xmm(bytes));
+    } else {
+      vmovdqu(ptr[to], unit_.lanes == kSixteenLanes ? Xmm(bytes) : vector(bytes));
+    }
     registers_.release(bytes);
   } else {
     mov(dword[to], ecx);
@@ -217,6 +241,10 @@ void VectorAssembler::begin_marks() {
 
 void VectorAssembler::end_marks() {
   if (unit_.has_masks) {
+    if (unit_.lanes > kSixteenLanes) {  // integers are not ambiguous
+      xor_(eax, eax);
+      return;
+    }
     if (unit_.lanes < kSixteenLanes) {
       kmovb(eax, k2);
     } else {

@@ -42,6 +42,8 @@ class VectorAssembler final : public Xbyak::CodeGenerator {
   // From here on: with AVX-512 the elements in the mask k1, with AVX2 a single element that is broadcast to all lanes.
   // So lanes without an element raise no flag.
   void begin_remainder() { is_remainder_ = true; }
+  // AVX-512: sets the mask k1 to the first rcx elements.
+  void mask_elements();
   [[nodiscard]] bool is_remainder() const { return is_remainder_; }
 
   // --- operands

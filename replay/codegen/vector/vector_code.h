@@ -31,7 +31,7 @@ enum class VectorOp : std::uint8_t {
 };
 
 enum class VectorKind : std::uint8_t { kNumbers, kBools, kSvml, kGlibc };
-enum class VectorLanes : std::uint8_t { kAny, kFloats, kDoubles, kIntegers, kBits };
+enum class VectorLanes : std::uint8_t { kAny, kFloats, kDoubles, kIntegers, kLongIntegers, kBits };
 struct VectorOpInfo {
   std::string_view name;
   VectorKind kind;
@@ -64,6 +64,8 @@ inline constexpr std::array kVectorOps = [] {
       return type == LaneType::kFloat64;
     case VectorLanes::kIntegers:
       return !is_float(type);
+    case VectorLanes::kLongIntegers:
+      return !is_float(type) && info(type).bytes >= info(LaneType::kInt32).bytes;
     case VectorLanes::kAny:
     case VectorLanes::kBits:
       break;

@@ -190,10 +190,7 @@ void VectorEmitter::masked_remainder(const Label& end) {
   asm_.mov(edx, unit_.lanes);
   asm_.cmp(rcx, rdx);
   asm_.cmovg(rcx, rdx);
-  asm_.mov(edx, 1);
-  asm_.shl(edx, cl);
-  asm_.dec(edx);
-  asm_.kmovw(k1, edx);
+  asm_.mask_elements();
   asm_.begin_remainder();
   body(1);
   if (vectors_ > 1 && !spec_.has_sum()) {
@@ -263,7 +260,7 @@ void VectorEmitter::compute(std::size_t number) {
     KernelValue& out = begin_result(operation);
     if (is_glibc(operation.what)) {
       glibc_.compute(operation.what, out.reg, in[0]);
-    } else if (!is_float(operation.type)) {
+    } else if (!is_float(operation.type) && info(operation.what).lanes != VectorLanes::kBits) {
       integers_.compute(operation, out.reg, {in.data(), in.size()});
     } else {
       arithmetic_.compute(operation, out.reg, {in.data(), in.size()});
