@@ -257,6 +257,53 @@ def test_many_temporaries(operations: int, living: int) -> None:
     groups = groups_run() - before
     count = max(operations, 4 * living) + living
     assert 1 <= groups <= 1 + count // 50, groups
+    text = tagalong.explain(traced)
+    assert ("then: a fusion group holds no more operations" in text) == (count > 400)
+
+
+def mixed_chain(random: Random, operations: int, living: int) -> str:
+    """As `chain`, with functions between the operations, some of which have no vector code."""
+    lines = ["def f(x, y):"]
+    names = ["x", "y"]
+    for number in range(operations):
+        one, other = (random.choice(names[-living:]) for _ in range(2))
+        lines.append(
+            f"    v{number} = "
+            + random.choice(
+                (
+                    f"{one} {random.choice('+-')} {other}",
+                    f"{one} * 0.5",
+                    f"np.arctan2({one}, {other}) + y",
+                    f"np.where({one} > {other}, {one}, y)",
+                    f"np.minimum({one}, {other}) - x",
+                    f"np.sqrt(np.abs({one}))",
+                    f"np.sin({one})",
+                    f"({one} > x) & ({other} < y)" if number % 7 == 0 else f"np.floor({one}) + {other}",
+                )
+            )
+        )
+        if " & " in lines[-1]:
+            lines[-1] = lines[-1].replace("= (", "= np.where((") + f", {one}, 1.0)"
+        names.append(f"v{number}")
+    alive = random.sample(names[-living:], min(living, 12))
+    lines.append(f"    return {', '.join(alive)}")
+    return "\n".join([*lines, ""])
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_kernels_and_loops_share_blocks(seed: int) -> None:
+    """No block is written while a later kernel, or a later operation, still reads it."""
+    random = Random(f"blocks {seed}")
+    living = random.choice((3, 8, 20, 60))
+    eager, traced = both(mixed_chain(random, random.choice((12, 40, 100, 250)), living))
+    for size in (5, 5, 5, 70, 1500, 9000):
+        for special in (None, None, np.nan, np.inf, None):
+            values = [line(size) - 1.5, line(size)[::-1] * 0.3]
+            if special is not None:
+                values[0][random.randrange(size)] = special
+            check(eager, traced, lambda values=values: values, {"all": "ignore"})
+        check(eager, traced, lambda: [line(40, 9).T - 1.5, line(9, 40)], {"all": "ignore"})
+    assert groups_run() > 4
 
 
 @pytest.mark.parametrize("living", [5, 30, 100])

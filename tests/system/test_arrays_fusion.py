@@ -460,7 +460,7 @@ def test_reasons() -> None:
         assert f"({reason})" in text
 
 
-@pytest.mark.parametrize("operations", [60, 127, 128, 129, 300])
+@pytest.mark.parametrize("operations", [60, 127, 128, 129, 300, 384, 385, 900])
 @pytest.mark.parametrize("code", "dfl")
 def test_long_functions(code: str, operations: int) -> None:
     """More operations, numbers and results than one fusion group can have become several groups."""

@@ -2,6 +2,7 @@
 // Objects that the plan knows become conditions of the group, which each run checks, or operands of its builder.
 #pragma once
 
+#include <boost/container/flat_map.hpp>
 #include <cstdint>
 #include <map>
 #include <vector>
@@ -30,9 +31,9 @@ class GroupContents {
   };
   // What is known after some of the steps.
   struct State {
-    std::map<std::int32_t, int> registers;  // index of the register's content; -1: empty
-    std::vector<std::int32_t> dropped;      // registers whose content from before the fusion group was dropped
-    std::map<std::int32_t, UnboxedRegister> unboxed;
+    boost::container::flat_map<std::int32_t, int> registers;  // index of the register's content; -1: empty
+    std::vector<std::int32_t> dropped;  // registers whose content from before the fusion group was dropped
+    boost::container::flat_map<std::int32_t, UnboxedRegister> unboxed;
   };
 
   GroupContents(const array::Numpy& np, const FusionSource& source, PlannedGroup* group)

@@ -23,8 +23,6 @@
 
 namespace tagalong::array {
 
-using Slot = std::uint8_t;  // the number of a pointer to memory that loops read or write
-
 struct PlanInput {  // an array, or a part of one
   std::uint16_t external;
   std::int16_t view;  // index in views, or -1

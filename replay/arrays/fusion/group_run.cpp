@@ -198,7 +198,13 @@ Extent GroupRun::block(const Space* space) const {
   }
   // NumPy's reduce loops split pairwise sums themselves.
   const bool sums_alone = plan_.operations.empty() && space == nullptr;
-  return sums_alone ? state_.count : std::min(state_.count, kBlock);
+  if (sums_alone) {
+    return state_.count;
+  }
+  // The blocks of many temporaries are short, so that all of them fit into the inner caches.
+  constexpr std::uint16_t kManyBuffers = 32;
+  const bool is_short = plan_.buffers > kManyBuffers && plan_.is_elementwise() && !plan_.is_fused;
+  return std::min(state_.count, is_short ? kBlock / 4 : kBlock);
 }
 
 // Whether the blocks leave room for eight times as many elements, since all temporaries have one byte.

@@ -17,20 +17,27 @@ bool takes_bool(VectorOp what, unsigned operand) {
 
 }  // namespace
 
-SlotSet KernelFusion::fuse() {
+KernelFusion::Steps KernelFusion::fuse() {
   if (vector_lanes() == 0) {
     return {};
   }
   find_scalars();
   find_lanes();
   find_visible();
+  find_readers();
   form_groups();
   if (!make_steps()) {
     plan_.sum = {};
     return {};
   }
   finish_plan();
-  return in_memory_;
+  Steps steps{.in_memory = in_memory_, .of = std::vector<std::size_t>(operations_.size())};
+  for (std::size_t step = 0; step < groups_.size(); ++step) {
+    for (const std::size_t number : groups_[step]) {
+      steps.of[number] = step;
+    }
+  }
+  return steps;
 }
 
 void KernelFusion::find_scalars() {
@@ -58,6 +65,15 @@ void KernelFusion::find_visible() {
   }
   for (const PlanAxisReduction& axis_reduction : plan_.axis_reductions) {
     is_visible_.at(axis_reduction.slot) = true;
+  }
+}
+
+void KernelFusion::find_readers() {
+  readers_.resize(kMaxFusionSlots);
+  for (std::size_t number = 0; number < operations_.size(); ++number) {
+    for (unsigned i = 0; i < operations_[number].nin; ++i) {
+      readers_[operations_[number].slots[i]].push_back(number);
+    }
   }
 }
 
@@ -131,7 +147,9 @@ bool KernelFusion::make_steps() {
       continue;
     }
     Kernel kernel = kernel_of(group);
-    compile(group, &kernel);
+    if (group.size() == 1 || fits_registers(kernel)) {
+      compile(group, &kernel);
+    }
     if (kernel.code == nullptr && group.size() == 1) {
       return false;
     }
@@ -172,6 +190,36 @@ KernelFusion::Kernel KernelFusion::kernel_of(const Group& group) const {
   return kernel;
 }
 
+// False: the kernel certainly needs more registers than there are. To find that out is faster than to generate code.
+bool KernelFusion::fits_registers(const Kernel& kernel) {
+  constexpr std::size_t kAvx2Registers = 16;
+  constexpr std::size_t kAvx512Registers = 32;
+  const std::size_t registers = vector_lanes() == kAvx512Lanes ? kAvx512Registers : kAvx2Registers;
+  std::array<std::size_t, kMaxFusionSlots> last_use{};
+  SlotSet is_free{};  // results that the kernel stores can be read again, inputs are in memory, bools may be masks
+  is_free.fill(true);
+  for (std::size_t number = 0; number < kernel.operations.size(); ++number) {
+    const VectorOperation& operation = kernel.operations[number];
+    is_free.at(operation.out) = is_bool(operation.what);
+    std::for_each_n(operation.in.begin(), operation.nin, [&](Slot slot) { last_use.at(slot) = number; });
+  }
+  std::ranges::for_each(kernel.stored, [&](Slot slot) { is_free.at(slot) = true; });
+  std::size_t results = 0;
+  std::size_t most = 0;
+  for (std::size_t number = 0; number < kernel.operations.size(); ++number) {
+    const VectorOperation& operation = kernel.operations[number];
+    for (unsigned i = 0; i < operation.nin; ++i) {
+      const Slot slot = operation.in.at(i);
+      if (last_use.at(slot) == number && !std::exchange(is_free.at(slot), true)) {
+        --results;
+      }
+    }
+    results += is_free.at(operation.out) || last_use.at(operation.out) == 0 ? 0 : 1;
+    most = std::max(most, results);
+  }
+  return most <= registers;
+}
+
 // Makes the code with a sum, if that is possible; else without one.
 void KernelFusion::compile(const Group& group, Kernel* kernel) {
   const VectorSum sum = sum_of(kernel->operations);
@@ -205,12 +253,9 @@ VectorSum KernelFusion::sum_of(std::span<const VectorOperation> operations) {
 
 // Whether the slot is read from memory outside the group (with `is_summed`: apart from the group's own sum).
 bool KernelFusion::is_read_elsewhere(const Group& group, Slot slot, bool is_summed) const {
-  for (std::size_t number = 0; number < operations_.size(); ++number) {
-    const auto* begin = operations_[number].slots.begin();
-    const auto* end = begin + operations_[number].nin;
-    if (std::ranges::find(group, number) == group.end() && std::find(begin, end, slot) != end) {
-      return true;
-    }
+  const auto is_outside = [&](std::size_t number) { return !std::ranges::binary_search(group, number); };
+  if (std::ranges::any_of(readers_[slot], is_outside)) {
+    return true;
   }
   const auto reduces = [&](const PlanReduction& reduced) {
     return reduced.slot == slot && !(is_summed && reduced.kernel->has_known_order);

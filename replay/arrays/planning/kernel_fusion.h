@@ -17,9 +17,12 @@ class KernelFusion {
  public:
   KernelFusion(const Numpy& np, FusionPlan* plan) : np_(np), plan_(*plan), operations_(plan->operations) {}
 
-  // Makes the steps of the plan. Returns the results that another step reads from memory; they need blocks of their
-  // own.
-  SlotSet fuse();
+  struct Steps {
+    SlotSet in_memory{};          // results that another step reads from memory
+    std::vector<std::size_t> of;  // by operation: the index of its step; empty: there are no steps
+  };
+  // Makes the steps of the plan.
+  Steps fuse();
 
  private:
   using Group = std::vector<std::size_t>;  // numbers of operations that are computed together
@@ -34,10 +37,12 @@ class KernelFusion {
   void find_lanes();
   void find_visible();
   [[nodiscard]] int lanes_of(const PlanOperation& operation) const;
+  void find_readers();
   void form_groups();
   [[nodiscard]] Kernel kernel_of(const Group& group) const;
   [[nodiscard]] VectorSum sum_of(std::span<const VectorOperation> operations);
   void compile(const Group& group, Kernel* kernel);
+  [[nodiscard]] static bool fits_registers(const Kernel& kernel);
   [[nodiscard]] bool is_read_elsewhere(const Group& group, Slot slot, bool is_summed) const;
   void split(std::size_t place);
   void add_step(const Group& group, Kernel kernel);
@@ -51,6 +56,7 @@ class KernelFusion {
   std::vector<int> lane_bytes_;                    // by operation; 0: it has no vector code
   std::array<int, kMaxFusionSlots> mask_bytes_{};  // of bools that are in registers as lanes; 0: other slots
   SlotSet is_visible_{};                           // read by other code than operations
+  std::vector<std::vector<std::size_t>> readers_;  // by slot: operations that read it
   std::vector<Group> groups_;
   std::vector<PlanStep> steps_;
   SlotSet in_memory_{};

@@ -511,9 +511,9 @@ std::unique_ptr<FusionGroup> FusionPlanBuilder::finish(std::span<const int> outp
     plan_->outputs.push_back(output_of(at(number)));
   }
   remove_unread(plan_.get());
-  const SlotSet in_memory = KernelFusion(np_, plan_.get()).fuse();
+  const KernelFusion::Steps steps = KernelFusion(np_, plan_.get()).fuse();
   choose_reused_buffer(np_, reused_, plan_.get());
-  assign_temporaries(in_memory, plan_.get());
+  assign_temporaries(steps, plan_.get());
   add_costs(plan_.get());
   for (PlanOperation& operation : plan_->operations) {
     operation.collects = plan_->float_units != FloatUnits::kNone && !operation.keeps_flags;

@@ -1,10 +1,15 @@
 #include "replay/arrays/planning/plan_memory.h"
 
 #include <algorithm>
+#include <iterator>
+#include <limits>
+#include <optional>
 #include <utility>
 
 namespace tagalong::array {
 namespace {
+
+constexpr std::size_t kNoStep = std::numeric_limits<std::size_t>::max();
 
 using LastUses = std::array<std::size_t, kMaxFusionSlots>;  // the last operation that uses the slot
 
@@ -90,11 +95,16 @@ void remove_unread(FusionPlan* plan) {
   std::erase_if(plan->inputs, [&](const PlanInput& input) { return !is_read.at(input.slot); });
 }
 
-void assign_temporaries(const SlotSet& in_memory, FusionPlan* plan) {
+void assign_temporaries(const KernelFusion::Steps& steps, FusionPlan* plan) {
   LastUses last_use{};
-  std::array<int, kMaxFusionSlots> buffers{};
+  LastUses last_step{};  // of slots that are in memory while steps are computed
+  // A block, and the first step that may write it.
+  struct Buffer {
+    std::uint16_t number;
+    std::size_t step;
+  };
+  std::array<std::optional<Buffer>, kMaxFusionSlots> buffers{};
   SlotSet has_memory{};
-  buffers.fill(-1);
   for (const PlanOutput& output : plan->outputs) {
     has_memory.at(output.slot) = true;
   }
@@ -104,7 +114,9 @@ void assign_temporaries(const SlotSet& in_memory, FusionPlan* plan) {
   const std::vector<PlanOperation>& operations = plan->operations;
   for (std::size_t number = 0; number < operations.size(); ++number) {
     for (unsigned i = 0; i <= operations[number].nin; ++i) {
-      last_use.at(operations[number].slots[i]) = number;
+      const Slot slot = operations[number].slots[i];
+      last_use.at(slot) = number;
+      last_step.at(slot) = steps.of.empty() ? 0 : std::max(last_step.at(slot), steps.of[number]);
     }
   }
   for (const PlanReduction& reduced : plan->reductions) {
@@ -117,24 +129,32 @@ void assign_temporaries(const SlotSet& in_memory, FusionPlan* plan) {
     const PlanOperation& operation = operations[step.operation];
     step.is_quotient = step.is_quotient && has_memory.at(operation.out());  // long blocks have no buffers
   }
-  std::vector<int> free;
+  std::vector<Buffer> free;
+  // The block that became free last, of those that the step may write.
+  const auto take = [&](std::size_t step) {
+    const auto found =
+        std::find_if(free.rbegin(), free.rend(), [=](const Buffer& buffer) { return buffer.step <= step; });
+    if (found == free.rend()) {
+      return Buffer{.number = plan->buffers++, .step = 0};
+    }
+    const Buffer buffer = *found;
+    free.erase(std::next(found).base());
+    return buffer;
+  };
   for (std::size_t number = 0; number < operations.size(); ++number) {
     const PlanOperation& operation = operations[number];
     const Slot out = operation.out();
     if (!has_memory.at(out) && (plan->is_staged() || operation.stage != PlanStage::kAxisReduction)) {
-      const bool is_kept = in_memory.at(out);
-      if (free.empty() || is_kept) {
-        free.push_back(plan->buffers++);
-      }
-      buffers.at(out) = free.back();
-      free.pop_back();
-      plan->temporaries.push_back(
-          {.slot = out, .item_size = operation.out_size, .buffer = static_cast<std::uint16_t>(buffers.at(out))});
+      const bool is_in_memory = steps.in_memory.at(out);
+      Buffer buffer = take(is_in_memory ? steps.of[number] : kNoStep);
+      buffer.step = is_in_memory ? last_step.at(out) + 1 : buffer.step;
+      buffers.at(out) = buffer;
+      plan->temporaries.push_back({.slot = out, .item_size = operation.out_size, .buffer = buffer.number});
     }
     for (unsigned i = 0; i <= operation.nin; ++i) {
       const Slot slot = operation.slots[i];
-      if (buffers.at(slot) >= 0 && last_use.at(slot) == number && !in_memory.at(slot)) {
-        free.push_back(std::exchange(buffers.at(slot), -1));
+      if (buffers.at(slot) && last_use.at(slot) == number) {
+        free.push_back(*std::exchange(buffers.at(slot), std::nullopt));
       }
     }
   }

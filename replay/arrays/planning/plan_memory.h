@@ -15,8 +15,9 @@ void remove_unread(FusionPlan* plan);
 // externals that are not used after a run. If a later pass refuses, nothing has happened, so their contents do not
 // matter then.
 void choose_reused_buffer(const Numpy& np, std::span<const int> candidates, FusionPlan* plan);
-// Assigns blocks to slots that are neither inputs nor outputs; no block is written while it may still be read.
-void assign_temporaries(const SlotSet& in_memory, FusionPlan* plan);
+// Assigns blocks to slots that are neither inputs nor outputs; no block is written while it may still be read, whether
+// steps are computed or one operation after the other.
+void assign_temporaries(const KernelFusion::Steps& steps, FusionPlan* plan);
 void add_costs(FusionPlan* plan);
 // For the short path.
 void record_item_sizes(const Numpy& np, FusionPlan* plan);

@@ -15,7 +15,7 @@ constexpr std::uint8_t kToNearest = 0x08, kDown = 0x09, kUp = 0x0A, kToZero = 0x
 }  // namespace
 
 void ArithmeticCode::prepare_divisors() {
-  for (const std::uint8_t slot : spec_.divisors) {
+  for (const Slot slot : spec_.divisors) {
     const KernelValue& value = values_.of_slot(slot, 0);
     if (!value.is_hoisted) {
       registers_.give_up();  // the caller then uses the code with divisions

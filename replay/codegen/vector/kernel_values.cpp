@@ -11,8 +11,15 @@ namespace tagalong::array {
 
 KernelValues::KernelValues(const KernelSpec& spec, const VectorUnit& unit, std::size_t vectors, std::size_t hoisted)
     : spec_(spec), unit_(unit), vectors_(vectors) {
+  Slot last = 0;
+  for (const VectorInput& input : spec_.inputs) {
+    last = std::max(last, input.slot);
+  }
+  for (const VectorOperation& operation : spec_.operations) {
+    last = std::max(last, operation.out);
+  }
   for (auto& values : by_slot_) {
-    values.fill(kUnassigned);
+    values.assign(last + std::size_t{1}, kUnassigned);
   }
   by_constant_.fill(kUnassigned);
   for (const VectorInput& input : spec_.inputs) {
@@ -53,7 +60,7 @@ void KernelValues::use_constant(Constant constant, std::size_t number) {
 }
 
 void KernelValues::add_operations() {
-  const auto contains = [](std::span<const std::uint8_t> slots, std::uint8_t slot) {
+  const auto contains = [](std::span<const Slot> slots, Slot slot) {
     return std::ranges::find(slots, slot) != slots.end();
   };
   for (std::size_t number = 0; number < spec_.operations.size(); ++number) {

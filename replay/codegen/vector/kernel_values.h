@@ -50,10 +50,10 @@ inline constexpr int kLeafLanes = 8;  // partial sums in a leaf
 struct KernelSpec {
   std::span<const VectorOperation> operations;
   std::span<const VectorInput> inputs;
-  std::span<const std::uint8_t> stored;
-  std::span<const std::uint8_t> non_temporal;  // slots of `stored` with non-temporal stores
+  std::span<const Slot> stored;
+  std::span<const Slot> non_temporal;  // slots of `stored` with non-temporal stores
   VectorSum sum;
-  std::span<const std::uint8_t> divisors;  // slots of scalars whose reciprocals replace divisions
+  std::span<const Slot> divisors;  // slots of scalars whose reciprocals replace divisions
   VectorArgmin argmin;
   bool prefetches = false;
 
@@ -85,7 +85,7 @@ class KernelValues {
   KernelValues(const KernelSpec& spec, const VectorUnit& unit, std::size_t vectors, std::size_t hoisted);
 
   [[nodiscard]] std::vector<KernelValue>& all() { return values_; }
-  [[nodiscard]] KernelValue& of_slot(std::uint8_t slot, std::size_t vector) { return values_[index_of(slot, vector)]; }
+  [[nodiscard]] KernelValue& of_slot(Slot slot, std::size_t vector) { return values_[index_of(slot, vector)]; }
   [[nodiscard]] KernelValue& of_constant(Constant constant) {
     return values_[by_constant_.at(static_cast<std::size_t>(constant))];
   }
@@ -99,9 +99,7 @@ class KernelValues {
   [[nodiscard]] std::size_t hoisted() const { return hoisted_; }
 
  private:
-  static constexpr std::size_t kSlots = 256;
-
-  [[nodiscard]] std::size_t index_of(std::uint8_t slot, std::size_t vector) const {
+  [[nodiscard]] std::size_t index_of(Slot slot, std::size_t vector) const {
     return static_cast<std::size_t>(by_slot_.at(vector).at(slot));
   }
   void add(const KernelValue& value);
@@ -118,7 +116,7 @@ class KernelValues {
   std::size_t vectors_;
   std::size_t hoisted_ = 0;
   std::vector<KernelValue> values_;
-  std::array<std::array<int, kSlots>, kMaxVectors> by_slot_{};
+  std::array<std::vector<int>, kMaxVectors> by_slot_;
   std::array<int, kConstants> by_constant_{};
   std::vector<int> bases_;
 };

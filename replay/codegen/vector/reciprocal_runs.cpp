@@ -26,7 +26,7 @@ bool VectorCode::run_with_reciprocals(char* const* data, Extent count) const {
     return code_.run(data, count, 1, nullptr) == 0;
   }
   const unsigned control = _mm_getcsr();
-  const auto has_exact_reciprocal = [&](std::uint8_t slot) {
+  const auto has_exact_reciprocal = [&](Slot slot) {
     double divisor;
     std::memcpy(&divisor, data[slot], sizeof(divisor));
     return has_quick_quotients(divisor);

@@ -91,7 +91,7 @@ template <VectorOp what>
 bool has_same_bits(StridedLoop loop, MethodContext* context, void* auxdata) {
   constexpr std::array operations{VectorOperation{.what = what, .nin = 1, .in = {0}, .out = 1}};
   constexpr std::array inputs{VectorInput{.slot = 0, .place = InputKind::kNumbers}};
-  constexpr std::array<std::uint8_t, 1> stored{1};
+  constexpr std::array<Slot, 1> stored{1};
   // Never destroyed: a thread may run it while the process exits.
   static const auto* const code = new std::shared_ptr<const VectorCode>(VectorCode::make(operations, inputs, stored));
   if (*code == nullptr) {

@@ -55,10 +55,9 @@ namespace {
 
 // Slots of the scalars by which arrays of doubles are divided. Empty where reciprocals gain nothing: the latency of a
 // single division is hidden behind the other operations.
-std::vector<std::uint8_t> divisors_of(std::span<const VectorOperation> operations,
-                                      std::span<const VectorInput> inputs) {
+std::vector<Slot> divisors_of(std::span<const VectorOperation> operations, std::span<const VectorInput> inputs) {
   constexpr int kLeastDivisions = 2;  // counts square roots, too
-  std::vector<std::uint8_t> found;
+  std::vector<Slot> found;
   int divisions = 0;
   for (const VectorOperation& operation : operations) {
     if (operation.type != LaneType::kFloat64) {
@@ -74,7 +73,7 @@ std::vector<std::uint8_t> divisors_of(std::span<const VectorOperation> operation
       found.push_back(operation.in[1]);
     }
   }
-  return divisions < kLeastDivisions ? std::vector<std::uint8_t>() : found;
+  return divisions < kLeastDivisions ? std::vector<Slot>() : found;
 }
 
 }  // namespace
@@ -82,9 +81,8 @@ std::vector<std::uint8_t> divisors_of(std::span<const VectorOperation> operation
 VectorCode::VectorCode(const Spec& spec) : spec_(spec) {}
 
 std::shared_ptr<const VectorCode> VectorCode::make(std::span<const VectorOperation> operations,
-                                                   std::span<const VectorInput> inputs,
-                                                   std::span<const std::uint8_t> stored, VectorSum sum,
-                                                   std::span<const std::uint8_t> non_temporal,
+                                                   std::span<const VectorInput> inputs, std::span<const Slot> stored,
+                                                   VectorSum sum, std::span<const Slot> non_temporal,
                                                    const VectorArgmin& argmin, bool prefetches) {
   const int lanes = vector_lanes();
   if (lanes == 0 || !are_supported(operations, lanes == kAvx512Lanes)) {
@@ -114,7 +112,7 @@ std::shared_ptr<const VectorCode> VectorCode::make(std::span<const VectorOperati
   return code;
 }
 
-VectorCode::Code VectorCode::assemble(const Spec& spec, std::span<const std::uint8_t> divisors) {
+VectorCode::Code VectorCode::assemble(const Spec& spec, std::span<const Slot> divisors) {
   // Tries to hoist as many scalars as registers allow, then fewer.
   const KernelSpec kernel{.operations = spec.operations,
                           .inputs = spec.inputs,
@@ -162,7 +160,7 @@ std::shared_ptr<const VectorCode> VectorCode::generate(const Spec& spec) {
   if (spec.argmin.result >= 0) {
     return made;
   }
-  std::vector<std::uint8_t> divisors;
+  std::vector<Slot> divisors;
   if (spec.lanes == kAvx512Lanes) {
     divisors = divisors_of(spec.operations, spec.inputs);
   }
@@ -176,15 +174,14 @@ std::shared_ptr<const VectorCode> VectorCode::generate(const Spec& spec) {
 #else
 
 std::shared_ptr<const VectorCode> VectorCode::make(std::span<const VectorOperation>, std::span<const VectorInput>,
-                                                   std::span<const std::uint8_t>, VectorSum,
-                                                   std::span<const std::uint8_t>, const VectorArgmin&, bool) {
+                                                   std::span<const Slot>, VectorSum, std::span<const Slot>,
+                                                   const VectorArgmin&, bool) {
   return nullptr;
 }
 
 #endif
 
-std::shared_ptr<const VectorCode> VectorCode::argmin(std::span<const std::uint8_t> items,
-                                                     const VectorArgmin& argmin) const {
+std::shared_ptr<const VectorCode> VectorCode::argmin(std::span<const Slot> items, const VectorArgmin& argmin) const {
   constexpr Extent kMostOperations = 256;  // the items of a row are unrolled
   constexpr Extent kOfArgmin = 4;
   const bool has_result = std::ranges::any_of(

@@ -21,6 +21,7 @@
 #include "replay/arrays/simd/tally.h"
 #include "replay/codegen/printer.h"
 #include "replay/codegen/vector/lane_type.h"
+#include "replay/codegen/vector/slot.h"
 
 namespace tagalong::array {
 
@@ -81,8 +82,8 @@ constexpr bool is_function(VectorOp what) { return info(what).kind == VectorKind
 struct VectorOperation {
   VectorOp what = VectorOp::kNone;
   std::uint8_t nin = 0;
-  std::array<std::uint8_t, kMaxInputs> in{};  // slots
-  std::uint8_t out = 0;
+  std::array<Slot, kMaxInputs> in{};
+  Slot out = 0;
   LaneType type = LaneType::kFloat64;  // of the operands; of bools: of any of the same size
 
   bool operator==(const VectorOperation&) const = default;
@@ -91,7 +92,7 @@ struct VectorOperation {
 // How an input is read from memory; kItems: as an item of a short row (VectorArgmin).
 enum class InputKind : std::uint8_t { kScalar, kNumbers, kBools, kItems };
 struct VectorInput {
-  std::uint8_t slot;
+  Slot slot;
   InputKind place;
 
   bool operator==(const VectorInput&) const = default;
@@ -141,13 +142,12 @@ class VectorCode {
  public:
   // Equal arguments give the same code, from a cache of the kMostKept most recently used. Needs the GIL.
   static std::shared_ptr<const VectorCode> make(std::span<const VectorOperation> operations,
-                                                std::span<const VectorInput> inputs,
-                                                std::span<const std::uint8_t> stored, VectorSum sum = {},
-                                                std::span<const std::uint8_t> non_temporal = {},
+                                                std::span<const VectorInput> inputs, std::span<const Slot> stored,
+                                                VectorSum sum = {}, std::span<const Slot> non_temporal = {},
                                                 const VectorArgmin& argmin = {}, bool prefetches = false);
   // The same code with non-temporal stores to these slots, and with software prefetch. The results have to be aligned
   // to kNonTemporalBytes. Other threads see the stores after a fence (finish_non_temporal()).
-  [[nodiscard]] std::shared_ptr<const VectorCode> with_non_temporal(std::span<const std::uint8_t> non_temporal) const {
+  [[nodiscard]] std::shared_ptr<const VectorCode> with_non_temporal(std::span<const Slot> non_temporal) const {
     return make(spec_.operations, spec_.inputs, spec_.stored, spec_.sum, non_temporal, {}, true);
   }
   // The same code with software prefetch.
@@ -158,8 +158,7 @@ class VectorCode {
   static constexpr std::size_t kMostKept = 64;
   // The same operations, storing nothing but the indices. `items` are the slots of inputs that all rows share. Null:
   // too much code, or too many live values.
-  [[nodiscard]] std::shared_ptr<const VectorCode> argmin(std::span<const std::uint8_t> items,
-                                                         const VectorArgmin& argmin) const;
+  [[nodiscard]] std::shared_ptr<const VectorCode> argmin(std::span<const Slot> items, const VectorArgmin& argmin) const;
   VectorCode(const VectorCode&) = delete;
   VectorCode& operator=(const VectorCode&) = delete;
   ~VectorCode();
@@ -192,7 +191,7 @@ class VectorCode {
   };
   explicit VectorCode(const Spec& spec);
   bool run_with_reciprocals(char* const* data, Extent count) const;
-  static Code assemble(const Spec& spec, std::span<const std::uint8_t> divisors);
+  static Code assemble(const Spec& spec, std::span<const Slot> divisors);
   static void remove(const Code& code);
   static std::string text_of(const Spec& spec);
   static replay::native::PlacedCode described(const Spec& spec, const Code& code, bool multiplies);
@@ -200,17 +199,17 @@ class VectorCode {
     int lanes = 0;
     std::vector<VectorOperation> operations;
     std::vector<VectorInput> inputs;
-    std::vector<std::uint8_t> stored;
+    std::vector<Slot> stored;
     VectorSum sum;
-    std::vector<std::uint8_t> non_temporal;
+    std::vector<Slot> non_temporal;
     VectorArgmin argmin;
     bool prefetches = false;
 
     bool operator==(const Spec&) const = default;
   };
   Code code_;
-  Code reciprocal_code_;                // multiplies by the reciprocals of divisors_
-  std::vector<std::uint8_t> divisors_;  // slots of scalars
+  Code reciprocal_code_;        // multiplies by the reciprocals of divisors_
+  std::vector<Slot> divisors_;  // slots of scalars
   Spec spec_;
 };
 

@@ -13,7 +13,7 @@ namespace {
 template <class Slots>
 std::string listed(const Slots& slots) {
   std::string text;
-  for (const std::uint8_t slot : slots) {
+  for (const Slot slot : slots) {
     fmt::format_to(std::back_inserter(text), "{}v{}", text.empty() ? "" : ", ", slot);
   }
   return text;
