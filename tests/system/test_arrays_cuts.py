@@ -261,6 +261,21 @@ def test_many_temporaries(operations: int, living: int) -> None:
     assert ("then: a fusion group holds no more operations" in text) == (count > 400)
 
 
+def test_few_groups_are_planned_where_a_long_one_is_refused() -> None:
+    """Not one at each operation of the group: planning would take much longer than the operations."""
+    lines = [f"    r = (r + y) * x - {number}.5" for number in range(100)]
+    eager, traced = both("\n".join(["def f(x, y):", "    r = y / x", *lines, "    return r", ""]))
+    most = 0
+    for _ in range(12):
+        before = _core.counter("groups_planned")
+        check(eager, traced, lambda: [line(50) * 0.0, line(50)], {"all": "call"})
+        most = max(most, _core.counter("groups_planned") - before)
+    assert 0 < most < 30, most
+    before = groups_run()
+    check(eager, traced, lambda: [line(50), line(50)], {"all": "ignore"})
+    assert groups_run() > before
+
+
 def mixed_chain(random: Random, operations: int, living: int) -> str:
     """As `chain`, with functions between the operations, some of which have no vector code."""
     lines = ["def f(x, y):"]

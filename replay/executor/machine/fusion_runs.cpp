@@ -344,6 +344,27 @@ bool run_site(RunState& state, FusionSite& site, const FusionSource& source, Rea
   return is_done;
 }
 
+// A long group was refused. Most of the sites inside it do not plan groups in this run: all plans together would take
+// much longer than the operations.
+void put_off_inside(const FusionSource& source, const PlannedGroup& group) {
+  constexpr std::uint32_t kLong = 100;  // steps
+  if (group.count < kLong) {
+    return;
+  }
+  std::uint32_t next = group.count / 2;  // where a group is planned
+  for (std::uint32_t number = 1; number < group.count; ++number) {
+    const Step& step = source.first[source.operations.empty() ? number : source.operations[number].step];
+    if (step.begins_group && number >= next) {
+      next = number + std::max((group.count - number) / 2, 1U);
+    } else if (step.begins_group) {
+      if (!step.group) {
+        step.group.reset(new FusionSite());
+      }
+      step.group->wait = step.group->groups.empty() ? std::max(step.group->wait, 1U) : step.group->wait;
+    }
+  }
+}
+
 }  // namespace
 
 bool run_fusion_group(RunState& state, const Step& step) {
@@ -375,8 +396,12 @@ bool run_fusion_group(RunState& state, const Step& step) {
       .operations = step.in_loop ? std::span(state.program.loop.ops).subspan(done) : std::span<const LoopOp>(),
       .in_passes = !site.is_apart && is_on(Stage::multi_pass)};
   auto reason = Reason::kNone;
-  if (run_site(state, site, source, &reason, [&state](const array::Numpy& np, const PlannedGroup& group) {
-        return attempt_group(state, np, group);
+  if (run_site(state, site, source, &reason, [&](const array::Numpy& np, const PlannedGroup& group) {
+        const Reason refused = attempt_group(state, np, group);
+        if (refused != Reason::kNone && !wants_another_plan(refused)) {
+          put_off_inside(source, group);
+        }
+        return refused;
       })) {
     return true;
   }
