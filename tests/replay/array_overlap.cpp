@@ -35,7 +35,8 @@ bool share_bytes(const View& one, Extent item_size, const View& other, Extent ot
 std::array<char, 4096> memory;
 
 View view_at(Extent offset, std::initializer_list<std::pair<Extent, Extent>> axes) {
-  View view{.data = memory.data() + offset};
+  View view;
+  view.data = memory.data() + offset;
   for (const auto& [length, stride] : axes) {
     const auto axis = static_cast<std::size_t>(view.shape.nd++);
     view.shape.dims.at(axis) = length;
@@ -64,7 +65,8 @@ BOOST_AUTO_TEST_CASE(random_views) {
   };
   constexpr Extent kMiddle = 2048;
   const auto view = [&](Extent item_size) {
-    View made{.data = memory.data() + kMiddle + pick(-20, 20) * (pick(0, 3) == 0 ? 1 : item_size)};
+    View made;
+    made.data = memory.data() + kMiddle + pick(-20, 20) * (pick(0, 3) == 0 ? 1 : item_size);
     made.shape.nd = static_cast<int>(pick(1, 3));
     for (std::size_t axis = 0; axis < static_cast<std::size_t>(made.shape.nd); ++axis) {
       made.shape.dims.at(axis) = pick(0, 9) == 0 ? 0 : pick(1, 5);

@@ -479,8 +479,6 @@ def test_long_functions(code: str, operations: int) -> None:
         matrix = [arrays[0], np.ones((2, 1), code)]
         check(eager, traced, lambda: [*matrix, *numbers], {"all": "ignore"})  # noqa: B023
     assert groups_run() - before >= 10
-    if operations > 128 and code == "d":
-        assert "then: a fusion group holds no more operations" in tagalong.explain(traced)
 
 
 @pytest.mark.parametrize("code", "bBhilfd")
