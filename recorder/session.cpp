@@ -95,7 +95,7 @@ void Session::before(cpython::Frame* frame, int instruction) {
   if (finished_ || (is_truth_known && !may_continue())) {
     return;
   }
-  catch_up(instruction);
+  run_pending_rules(instruction);
   current_ = top().next = instruction;
   is_before_ = true;
 #ifdef TAGALONG_CHECKS

@@ -135,7 +135,7 @@ PyTypeObject* departure_type() {
 
 }  // namespace
 
-Ref departure_iterator() {
+Ref leaving_iterator() {
   static PyObject* object = nullptr;
   return Ref::create(cpython::once(object, [] {
     PyTypeObject* type = departure_type();

@@ -16,8 +16,8 @@ namespace tagalong::recorder {
 void leave_at_next_hook(const RecordingCode& recording);
 
 // Constants that RecordingCode::make puts in front of yields. Null with an exception set.
-Ref departure_iterator();  // has always a next item; between next() and the redirect no evaluation hook is installed
-Ref leaving_function();    // its argument is the key of a hook
+Ref leaving_iterator();  // has always a next item; between next() and the redirect no evaluation hook is installed
+Ref leaving_function();  // its argument is the key of a hook
 Ref home_constant(HomeRef home);
 
 // Constants that RecordingCode::make puts into all recording code, for frames that leave it. Null with an exception

@@ -65,7 +65,7 @@ std::vector<int> add_pads_and_handler(Assembly& assembly, const DecodedCode& dec
 class Departures {
  public:
   Departures(Assembly& assembly, const HomeRef& home) : keys_(assembly.instructions.size()) {
-    iterator_ = add(assembly, departure_iterator());
+    iterator_ = add(assembly, leaving_iterator());
     function_ = add(assembly, leaving_function());
     add(assembly, home_constant(home));
     for (std::size_t index = 0; index < keys_.size(); ++index) {

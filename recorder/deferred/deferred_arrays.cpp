@@ -148,7 +148,7 @@ std::vector<std::size_t> DeferredArrays::bound(bool is_ever) const {
   return nodes;
 }
 
-bool DeferredArrays::is_seen_besides(PyObject* proxy, PyObject** end) const {
+bool DeferredArrays::has_other_visible_results(PyObject* proxy, PyObject** end) const {
   const auto is_other = [&](PyObject* object) { return object != proxy && node_of(object) >= 0; };
   return Py_REFCNT(proxy) != 1 || node_of(proxy) + 1 != static_cast<int>(expression_.size()) ||
          std::any_of(cpython::locals_of(frame_), end, is_other);

@@ -67,7 +67,7 @@ class DeferredArrays {
   // longer than in eager execution.
   bool bind(int slot);
   // Whether other results than this one will be seen.
-  [[nodiscard]] bool is_seen_besides(PyObject* proxy, PyObject** end) const;
+  [[nodiscard]] bool has_other_visible_results(PyObject* proxy, PyObject** end) const;
 
   // kReturned: the frame ends, and only what is on its stack will be seen. Its names stay deferred, in case the frame
   // outlives its end.

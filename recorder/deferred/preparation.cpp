@@ -194,7 +194,7 @@ bool prepare_store(const ArrayPlace& place) {
   PyObject** const value = place.end - 3;
   const DeferredArrays* const deferred = DeferredArrays::of(place.frame);
   if (deferred == nullptr || !is_deferred_array(*value) || !is_array_type(Py_TYPE(array_behind(*value))) ||
-      !is_array_type(Py_TYPE(place.end[-2])) || deferred->is_seen_besides(*value, place.end)) {
+      !is_array_type(Py_TYPE(place.end[-2])) || deferred->has_other_visible_results(*value, place.end)) {
     return force_deferred(place.frame, place.end);
   }
   prepare_proxy({.frame = place.frame, .has_proxy = true, .end = value});

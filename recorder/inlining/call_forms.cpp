@@ -134,7 +134,7 @@ bool CallForms::is_made_here(Value value) const {
   return is_result_of(value, Op::call) || is_result_of(value, Op::call_ex);
 }
 
-bool CallForms::is_about_made_class(const CallTarget& target, cpython::Frame* callee) const {
+bool CallForms::depends_on_made_class(const CallTarget& target, cpython::Frame* callee) const {
   const bool is_by_code = (target.form >= CallForm::kFunction && target.form <= CallForm::kBoundFirst) ||
                           (target.form >= CallForm::kPartial && target.form <= CallForm::kSpreadBound) ||
                           target.form == CallForm::kExit;

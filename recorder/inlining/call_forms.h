@@ -26,7 +26,7 @@ class CallForms : public CallReturns {
   // Notes a class that a class statement in this trace has made: the next run makes another class.
   void note_made_class(PyObject* type) { made_classes_.push_back(type); }
   // Whether the call depends on a class that this trace has made.
-  [[nodiscard]] bool is_about_made_class(const CallTarget& target, cpython::Frame* callee) const;
+  [[nodiscard]] bool depends_on_made_class(const CallTarget& target, cpython::Frame* callee) const;
 
  private:
   void find_call(CallTarget& target, PyObject* const* operands, cpython::Frame* callee) const;

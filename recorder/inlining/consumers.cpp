@@ -391,7 +391,7 @@ void Consumers::finish_item(bool wants_more) {
       break;
     case Consumer::kNext:
     case Consumer::kNextOr:
-      deliver(item);
+      end_call_with(item);
       return release(item);
     case Consumer::kUnpack:
       push(item);
@@ -453,7 +453,7 @@ void Consumers::decide(Value item, SnapshotId here, bool wants_more) {
   if (!wants_more) {
     release(item);
     flush_drops();
-    deliver(decided);
+    end_call_with(decided);
   }
 }
 
@@ -512,41 +512,41 @@ void Consumers::end_consumer() {
   switch (consuming.consumer) {
     case Consumer::kSum:
       // For a sum without items that has a start, C code may make another object.
-      return consuming.items == 0 && consuming.has_start ? end_trace() : deliver(state(kMade));
+      return consuming.items == 0 && consuming.has_start ? end_trace() : end_call_with(state(kMade));
     case Consumer::kTuple: {
       const Value tuple = emit(Op::list_to_tuple, {state(kMade)}, here);
-      return deliver(tuple);
+      return end_call_with(tuple);
     }
     case Consumer::kSort:
       sort_items(here);
-      return deliver(state(kMade));
+      return end_call_with(state(kMade));
     case Consumer::kJoin: {
       constexpr std::size_t kMethod = 2;
       const Value text =
           emit(Op::call, {state(kMethod), state(kMethod + 1), state(kMade)}, here, 0, Ref::create(Py_None));
-      return deliver(text);
+      return end_call_with(text);
     }
     case Consumer::kExtend:
     case Consumer::kUpdate:
     case Consumer::kMerge:
-      return deliver(constant(Py_None));
+      return end_call_with(constant(Py_None));
     case Consumer::kAny:
-      return deliver(constant(Py_False));
+      return end_call_with(constant(Py_False));
     case Consumer::kAll:
-      return deliver(constant(Py_True));
+      return end_call_with(constant(Py_True));
     case Consumer::kSmallest:
     case Consumer::kLargest:
       if (consuming.items == 0 && !consuming.has_start) {
         return end_trace();
       }
-      return deliver(state(consuming.items == 0 ? kDefault : kBest));
+      return end_call_with(state(consuming.items == 0 ? kDefault : kBest));
     case Consumer::kUnpack:
       if (consuming.items != consuming.results) {
         return end_trace();
       }
-      return deliver(kNoValue);
+      return end_call_with(kNoValue);
     default:
-      return deliver(state(kMade));
+      return end_call_with(state(kMade));
   }
 }
 
@@ -578,8 +578,8 @@ void Consumers::sort_items(SnapshotId here) {
   flush_drops();
 }
 
-// Delivers the consumer's result (kNoValue: unpacked values). The instruction ends at the next hook.
-void Consumers::deliver(Value result) {
+// The consumer's call has this result (kNoValue: unpacked values). The instruction ends at the next hook.
+void Consumers::end_call_with(Value result) {
   ShadowFrame& caller = top();
   const Consumption consuming = std::exchange(caller.consuming, {});
   if (result == kNoValue) {

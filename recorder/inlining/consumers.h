@@ -52,7 +52,7 @@ class Consumers : public Generators {
   Value compare_item(Value item, SnapshotId here);
   void end_consumer();
   void sort_items(SnapshotId here);
-  void deliver(Value result);
+  void end_call_with(Value result);
 };
 
 }  // namespace tagalong::recorder

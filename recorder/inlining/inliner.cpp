@@ -79,7 +79,7 @@ bool Inliner::try_inline(cpython::Frame* callee) {
       return false;
     }
     const CallTarget target = find_target(instruction, callee);
-    if (target.form == CallForm::kNone || is_about_made_class(target, callee)) {
+    if (target.form == CallForm::kNone || depends_on_made_class(target, callee)) {
       return false;
     }
     std::shared_ptr<const DecodedCode> decoded = DecodedCode::make(code);

@@ -38,7 +38,7 @@ bool ExceptionRules::find_raising(int unit, PyObject* exception) {
   }
   if (unit == kUnknownUnit) {
     // A pending branch may have raised itself, or an instruction behind it may have.
-    instruction = top().pending < 0 ? catch_up(-1) : -1;
+    instruction = top().pending < 0 ? run_pending_rules(-1) : -1;
   }
   if (instruction >= 0 && instruction_at(instruction).opcode == op::kPRECALL) {
     ++instruction;  // a specialised PRECALL makes the call
@@ -51,7 +51,7 @@ bool ExceptionRules::find_raising(int unit, PyObject* exception) {
   if (instruction < 0 || has_returned || cannot_raise(instruction)) {
     if (instruction >= 0 && !has_returned) {
       // If a hook itself has raised, the rules of the instructions in front of it have not run yet.
-      if (top().pending < 0 && catch_up(instruction) != instruction) {
+      if (top().pending < 0 && run_pending_rules(instruction) != instruction) {
         abandon(Stop::k_interrupted);
         return false;
       }
@@ -66,14 +66,14 @@ bool ExceptionRules::find_raising(int unit, PyObject* exception) {
 }
 
 // Records what has happened since the last hook. False: that exceeded the limit of a loop's rounds.
-bool ExceptionRules::catch_up_before_raising() {
+bool ExceptionRules::run_pending_rules_before_raising() {
   if (top().raising.is_emitted) {
     return true;
   }
   const int raising = top().raising.instruction;
   if (advance_to(raising) && rule_time(instruction_at(raising).opcode) == When::kLater) {
     // For a specialised pair of instructions, the interpreter reports the first one.
-    top().raising.instruction = catch_up(-1);
+    top().raising.instruction = run_pending_rules(-1);
   }
   if (finished_) {
     return false;
@@ -100,7 +100,7 @@ bool ExceptionRules::catch_exception(cpython::Frame* frame, int handler) {
   if (traceback && PyTraceBack_Check(traceback.get()) && entry->tb_frame->f_frame == frame) {
     unit = entry->tb_lasti / static_cast<int>(sizeof(_Py_CODEUNIT));
   }
-  if (!find_raising(unit, exception) || !catch_up_before_raising()) {
+  if (!find_raising(unit, exception) || !run_pending_rules_before_raising()) {
     return false;
   }
   emit_raising(false);
@@ -320,7 +320,7 @@ void ExceptionRules::unwind(cpython::Frame* frame) {
     return end_consumption();
   }
   PyObject** base = cpython::stack_base(frame);  // holds the location of the raise, and the exception
-  if (!find_raising(static_cast<int>(PyLong_AsLong(base[0])), base[1]) || !catch_up_before_raising()) {
+  if (!find_raising(static_cast<int>(PyLong_AsLong(base[0])), base[1]) || !run_pending_rules_before_raising()) {
     return;
   }
   if (frames_.size() == 1) {

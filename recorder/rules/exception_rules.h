@@ -34,7 +34,7 @@ class ExceptionRules : public Steps {
  private:
   static constexpr int kUnknownUnit = -2;
   bool find_raising(int unit, PyObject* exception);
-  bool catch_up_before_raising();
+  bool run_pending_rules_before_raising();
   void emit_raising(bool leaves_root);
   void raise_statement(const Instruction& instruction, bool leaves_root);
   void reraise_statement(const Instruction& instruction, bool leaves_root);

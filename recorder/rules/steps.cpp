@@ -6,7 +6,7 @@ namespace tagalong::recorder {
 
 using replay::kNoValue;
 
-int Steps::catch_up(int instruction) {
+int Steps::run_pending_rules(int instruction) {
   int place = top().next;
   while (place != instruction) {
     const Instruction& passed = instruction_at(place);
@@ -42,7 +42,7 @@ bool Steps::advance_to(int instruction) {
     resolve_branch(instruction, false);
   }
   if (!finished_ && top().pending < 0) {
-    catch_up(instruction);
+    run_pending_rules(instruction);
   }
   return !finished_;
 }

@@ -18,9 +18,9 @@ class Steps : public GeneratorRules {
 
   // Runs the rules of the next instructions without hooks, up to `instruction` (-1: all of them). Returns the
   // instruction at which it stopped: it does not pass one that raises or has hooks.
-  int catch_up(int instruction);
-  // Like catch_up(), for a position that a pending branch can only have reached by its jump. False: this has ended the
-  // recording.
+  int run_pending_rules(int instruction);
+  // Like run_pending_rules(), for a position that a pending branch can only have reached by its jump. False: this has
+  // ended the recording.
   bool advance_to(int instruction) final;
   // Runs the rule of the instruction, and emits a guard_unwatched in front if one is due.
   void run(const Instruction& instruction);

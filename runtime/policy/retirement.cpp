@@ -49,7 +49,7 @@ long Retirement::total_gain() const {
   return code_.may_retire() && !measurements_.has_verdict(Verdict::kReplay) ? balance_ : kUnlimited;
 }
 
-void Retirement::judge() {
+void Retirement::decide_retirement() {
   const long balance = std::exchange(balance_, 0);
   trace_links_ = 0;
   const int runs = std::exchange(weighed_, 0);
@@ -79,7 +79,7 @@ void Retirement::retire_if_no_graph_pays() {
   if (code_.may_retire() && no_graph_pays() && !measurements_.has_verdict(Verdict::kReplay)) {
     unmeasured_ = kMostUnmeasured;
     balance_ = std::min(balance_, -1L);
-    judge();
+    decide_retirement();
   }
 }
 

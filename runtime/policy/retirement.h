@@ -25,7 +25,7 @@ class Retirement {
     balance_ += gain;
     trace_links_ += trace_links;
     if (++weighed_ >= (code_.may_retire() ? code_.limits().retire_after : INT_MAX)) [[unlikely]] {
-      judge();
+      decide_retirement();
     }
   }
   // An executor was attached. If it makes a loop faster, what runs have cost until now says nothing about later runs.
@@ -60,7 +60,7 @@ class Retirement {
   [[nodiscard]] bool waits_for_budget() const { return waits_for_budget_; }
 
  private:
-  void judge();
+  void decide_retirement();
   void close_stubs(PyCodeObject* replay_code);
   void leave_queue();
   [[nodiscard]] bool no_graph_pays() const;

@@ -352,7 +352,7 @@ bool stops_for_trial(Measurements& subject, cpython::Frame* frame, replay::Arriv
   return false;
 }
 
-void disturb_trials() {
+void discard_timing() {
   if (the_window.subject != nullptr && the_window.thread == cpython::thread_state()) {
     cancel();
   }

@@ -25,7 +25,7 @@ void end_run(Measurements& subject, std::size_t entry, cpython::Frame* frame, Ru
 // TraceLinker::stops_at for runs of this code.
 [[nodiscard]] bool stops_for_trial(Measurements& subject, cpython::Frame* frame, replay::Arrivals& arrivals);
 // A recording has ended in this thread: what was being timed includes it and is dropped.
-void disturb_trials();
+void discard_timing();
 // Stops timing units of this code.
 void cancel_trials(const Measurements& subject);
 

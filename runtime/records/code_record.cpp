@@ -69,7 +69,7 @@ void CodeRecord::finished(recorder::Recorded recorded) {
 
 void CodeRecord::end_recording(const recorder::Recorded& recorded) {
   recordings.end(recorded.stack);
-  disturb_trials();
+  discard_timing();
   if (keeps_recording_code) {
     recording_code = recorded.recording_code->code;
   }
