@@ -166,6 +166,13 @@ PyObject* unpacked(PyObject* sequence, Py_ssize_t count, int number) {
   return is_known ? Py_NewRef(PySequence_Fast_GET_ITEM(sequence, number)) : nullptr;
 }
 
+// Counted from the end: number 1 belongs to the last positional parameter.
+PyObject* default_of(PyObject* function, Py_ssize_t back) {
+  PyObject* defaults = PyFunction_Check(function) ? PyFunction_GET_DEFAULTS(function) : nullptr;
+  const Py_ssize_t size = defaults == nullptr ? 0 : PyTuple_GET_SIZE(defaults);
+  return back >= 1 && back <= size ? Py_NewRef(PyTuple_GET_ITEM(defaults, size - back)) : nullptr;
+}
+
 PyObject* tuple_of(Operands items) {
   PyObject* tuple = may_collect() ? nullptr : PyTuple_New(static_cast<Py_ssize_t>(items.size()));
   for (std::size_t index = 0; tuple != nullptr && index < items.size(); ++index) {
@@ -282,20 +289,18 @@ PyObject* result_of(const Step& step, Operands operands, int number) {
                  : nullptr;
     case Op::unpack_sequence:
       return unpacked(operands[0], step.immediate, number);
-    case Op::function_default: {
-      PyObject* defaults = PyFunction_Check(operands[0]) ? PyFunction_GET_DEFAULTS(operands[0]) : nullptr;
-      return defaults != nullptr && step.immediate < PyTuple_GET_SIZE(defaults)
-                 ? Py_NewRef(PyTuple_GET_ITEM(defaults, step.immediate))
-                 : nullptr;
-    }
+    case Op::function_default:
+      return default_of(operands[0], -step.immediate);
     case Op::build_tuple:
       return tuple_of(operands);
     case Op::cell_get:
       return PyCell_Check(operands[0]) ? Py_XNewRef(PyCell_GET(operands[0])) : nullptr;
-    case Op::closure_cell:
-      return PyFunction_Check(operands[0])
-                 ? Py_NewRef(PyTuple_GET_ITEM(PyFunction_GET_CLOSURE(operands[0]), step.immediate))
+    case Op::closure_cell: {
+      PyObject* closure = PyFunction_Check(operands[0]) ? PyFunction_GET_CLOSURE(operands[0]) : nullptr;
+      return closure != nullptr && step.immediate < PyTuple_GET_SIZE(closure)
+                 ? Py_NewRef(PyTuple_GET_ITEM(closure, step.immediate))
                  : nullptr;
+    }
     case Op::load_attr:
       return attribute_result(step, operands[0]);
     case Op::load_method:
@@ -314,6 +319,11 @@ PyObject* result_of(const Step& step, Operands operands, int number) {
 }  // namespace
 
 Ref pure_result(const Step& step, std::span<PyObject* const> operands, int number) {
+  constexpr std::size_t kCallable = 2;  // slots of which one may be null
+  const bool is_call = step.op == Op::call || step.op == Op::array_call;
+  if (std::ranges::any_of(operands.subspan(is_call ? kCallable : 0), [](PyObject* each) { return each == nullptr; })) {
+    return {};
+  }
   const cpython::SignalsWait wait;
   Ref result = Ref::steal(result_of(step, operands, number));
   if (!result) {

@@ -12,8 +12,9 @@
 
 namespace tagalong::replay {
 
-// The step's result; of a step with two results, the one with this number. Empty, without an exception: the step may
-// run code of the program or change something, it would raise, or the result does not exist.
+// The step's result; of a step with several results, the one with this number. Empty, without an exception: the step
+// may run code of the program or change something, it would raise, or the result does not exist. The operands may be of
+// any kind, or null: the guards in front of the step are checked later.
 [[nodiscard]] Ref pure_result(const Step& step, std::span<PyObject* const> operands, int number);
 // Whether the result depends on the elements of an array, which other operations may change.
 [[nodiscard]] bool reads_elements(const Step& step, std::span<PyObject* const> operands);

@@ -22,6 +22,9 @@ class Model:
         self.inner = Plain()
         self.weights = x
 
+    def __repr__(self):
+        return "Model"
+
     def decay(self, t):
         return math.exp(-self.rate * t)
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from tagalong._stages import stage_texts
+from tagalong._dumps import dumps_of
 
 import tagalong
 from arrays_support import ERRSTATES, HAS_CODE, HAS_VECTORS, misaligned
@@ -153,7 +153,7 @@ def traced_program(dtype: str, name: str) -> tuple[Any, Any]:
 
 
 def kernels_of(function: Any, make: Callable[[], list[np.ndarray]]) -> str:
-    return "\n".join(stage_texts(function, lambda: (tuple(make()), {}))["kernels"])
+    return "\n".join(dumps_of(function, lambda: (tuple(make()), {}))["kernels"])
 
 
 def again(made: list[np.ndarray]) -> Callable[[], list[np.ndarray]]:

@@ -203,10 +203,11 @@ def test_old_values_of_stored_attributes_die_as_written() -> None:
             box.v = np.zeros(4)
             for number in range(WARM_UP):
                 if with_death:
-                    weakref.finalize(box.v, seen.append, number)
+                    weakref.finalize(box.v, seen.append, f"death {number}")
                 function(np.ones(4), box)
-            seen.append(function is eager)
-        middle = seen.index(True)
+            box.v = None
+            seen.append("end")
+        middle = seen.index("end")
         assert seen[:middle] == seen[middle + 1 : -1]
 
 
@@ -336,3 +337,33 @@ def test_globals_that_change_do_not_cost_the_plan() -> None:
         traced.__globals__["other"] = number
         check(eager, traced, lambda: [np.arange(9.0) - 4])
     assert operations(traced) == [3], tagalong.explain(traced)
+
+
+def test_functions_with_other_closures() -> None:
+    """A function that is called between array operations is another one, with fewer or more free variables."""
+    source = "def f(x, g):\n    y = x + 1.0\n    k = g()\n    return y * k - x * g()\n"
+    eager, traced = both(source)
+
+    def with_closure(value: float) -> Any:
+        other = value * 2
+        return lambda: value + other
+
+    def without() -> float:
+        return 2.5
+
+    def with_defaults(k: float = 0.5, n: int = 3) -> float:
+        return k + n
+
+    for g in (
+        with_defaults,
+        with_closure(1.5),
+        with_closure(2.5),
+        with_closure(0.5),
+        without,
+        without,
+        with_closure(1.5),
+        abs,
+        len,
+    ):
+        for _ in range(WARM_UP):
+            check(eager, traced, lambda g=g: [np.arange(9.0), g])

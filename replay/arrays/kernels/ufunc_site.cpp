@@ -448,6 +448,7 @@ Outcome UfuncSite::binary(BinaryOperator op, PyObject* left, PyObject* right, un
     if (const Outcome outcome = elide(*np, elided, result); outcome != Outcome::kFallback) {
       return outcome;
     }
+    --stats_.fallback;
   }
   return apply(*np, request, result);
 }
