@@ -8,12 +8,12 @@ from typing import Any
 
 import numpy as np
 import pytest
-from tagalong._dumps import dumps_of
 
 import tagalong
 from arrays_support import ERRSTATES, HAS_CODE, HAS_VECTORS, misaligned
 from chains_support import FusionRuns, both, check, groups_run
 from tagalong import _core
+from tagalong._dumps import dumps_of
 
 RANDOM = np.random.default_rng(4242)
 LANES = {"wide": 8, "narrow": 4}  # AVX-512 and AVX2, by the doubles in a vector
