@@ -6,6 +6,8 @@
 #include <array>
 #include <cmath>
 #include <cstdint>
+#include <cstring>
+#include <optional>
 #include <utility>
 
 #include "replay/arrays/numpy/numpy_abi.h"
@@ -63,9 +65,67 @@ PyObject* numpy_power(PyObject* left, PyObject* right) {
   return may_be_reported(std::pow(base.d, exponent.d)) ? nullptr : PyNumber_Power(left, right, Py_None);
 }
 
+bool is_float32(PyObject* object) {
+  const array::Numpy* np = array::met_numpy();
+  return np != nullptr && Py_TYPE(object) == np->scalar_type[array::kFloat];
+}
+
+// The value of a number that takes part in arithmetic of float32. Empty: it is no such number, or is so large or small
+// that NumPy may report an error.
+std::optional<double> moderate(PyObject* object) {
+  constexpr double kMost = 1e37;
+  constexpr double kLeast = 1e-37;
+  UnboxedNumber number{};
+  double value = 0;
+  if (is_float32(object)) {
+    float single = 0;
+    std::memcpy(&single, array::scalar_value(object), sizeof single);
+    value = single;
+  } else if (PyFloat_CheckExact(object)) {
+    value = PyFloat_AS_DOUBLE(object);
+  } else if (PyLong_CheckExact(object) && unbox(object, Unboxed::kInt, &number)) {
+    value = static_cast<double>(number.i);
+  } else {
+    return std::nullopt;
+  }
+  const double magnitude = std::fabs(value);
+  return value == 0 || (magnitude > kLeast && magnitude < kMost) ? std::optional(value) : std::nullopt;
+}
+
+// NumPy computes it, where it has nothing to report.
+PyObject* float32_result(int argument, PyObject* left, PyObject* right) {
+  const std::optional<double> x = moderate(left);
+  const std::optional<double> y = moderate(right);
+  if (!x || !y) {
+    return nullptr;
+  }
+  double result = 0;
+  switch (argument % NB_INPLACE_ADD) {
+    case NB_ADD:
+      result = *x + *y;
+      break;
+    case NB_SUBTRACT:
+      result = *x - *y;
+      break;
+    case NB_MULTIPLY:
+      result = *x * *y;
+      break;
+    case NB_TRUE_DIVIDE:
+      result = *y == 0 ? HUGE_VAL : *x / *y;
+      break;
+    default:
+      return nullptr;
+  }
+  const Ref made = Ref::steal(PyFloat_FromDouble(result));
+  return made && moderate(made.get()) ? binary_operation(argument, left, right) : nullptr;
+}
+
 PyObject* binary_result(int argument, PyObject* left, PyObject* right) {
   if (cpython::is_exact_number(left) && cpython::is_exact_number(right)) {
     return may_take_long(argument, left, right) ? nullptr : binary_operation(argument, left, right);
+  }
+  if (is_float32(left) || is_float32(right)) {
+    return float32_result(argument, left, right);
   }
   if (!is_numpy_number(left) && !is_numpy_number(right)) {
     return nullptr;
@@ -86,6 +146,9 @@ PyObject* unary_result(int opcode, PyObject* operand) {
 PyObject* compare_result(int comparison, PyObject* left, PyObject* right) {
   if (cpython::is_exact_number(left) && cpython::is_exact_number(right)) {
     return compare(comparison, left, right);
+  }
+  if (is_float32(left) || is_float32(right)) {
+    return moderate(left) && moderate(right) ? compare(comparison, left, right) : nullptr;
   }
   return is_numpy_number(left) || is_numpy_number(right) ? scalar_compare(comparison, left, right) : nullptr;
 }

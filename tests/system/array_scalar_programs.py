@@ -36,6 +36,7 @@ class Plain:
     def __init__(self):
         self.count = 3
         self.scale = np.float64(1.5)
+        self.single = np.float32(0.3)
         self.table = {"dt": 0.125, "steps": 4}
         self.sizes = [0.5, 2, True]
 
@@ -98,6 +99,10 @@ NUMBERS = (
     "m.inner.scale * m.inner.scale",
     "m.inner.scale ** 2",
     "m.inner.scale / n",
+    "m.inner.single",
+    "m.inner.single * 2 + m.inner.single",
+    "m.inner.single / n - s",
+    "(m.inner.single * m.inner.single < s)",
     "np.float64(n)",
     "a.reshape(-1)[0]",
     "float(b.reshape(-1)[1])",
@@ -115,6 +120,9 @@ NUMBERS = (
     "math.log(n)",
     "1e308 * m.inner.scale * 10",
     "m.inner.scale / 0",
+    "m.inner.single * 1e30 * 1e30",
+    "m.inner.single * 1e-30 * 1e-30",
+    "m.inner.single / (n - 3)",
 )
 USUAL = NUMBERS.index("asking.value")
 ARRAYS = ("m.weights", "w[0]", "d['x']", "m.weights.T.T")
