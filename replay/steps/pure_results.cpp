@@ -250,19 +250,21 @@ using RealFunction = double (*)(double);
 
 // The C function that computes what the ufunc does of a double; null: the ufunc is not known.
 RealFunction real_function(const array::Numpy& np, PyObject* ufunc) {
-  static constexpr std::array kRows = {
-      std::pair("sqrt", RealFunction(std::sqrt)),     std::pair("exp", RealFunction(std::exp)),
-      std::pair("log", RealFunction(std::log)),       std::pair("sin", RealFunction(std::sin)),
-      std::pair("cos", RealFunction(std::cos)),       std::pair("tan", RealFunction(std::tan)),
-      std::pair("arctan", RealFunction(std::atan)),   std::pair("tanh", RealFunction(std::tanh)),
-      std::pair("absolute", RealFunction(std::fabs)), std::pair("log10", RealFunction(std::log10))};
+  struct Row {
+    const char* name;
+    RealFunction function;
+  };
+  static constexpr std::array kRows = {Row{"sqrt", std::sqrt},    Row{"exp", std::exp},     Row{"log", std::log},
+                                       Row{"sin", std::sin},      Row{"cos", std::cos},     Row{"tan", std::tan},
+                                       Row{"tanh", std::tanh},    Row{"arctan", std::atan}, Row{"log10", std::log10},
+                                       Row{"absolute", std::fabs}};
   static std::array<PyObject*, kRows.size()> ufuncs{};  // owned; under the GIL
   for (std::size_t row = 0; row < kRows.size(); ++row) {
     if (ufuncs.at(row) == nullptr) {
-      ufuncs.at(row) = Py_XNewRef(PyDict_GetItemString(PyModule_GetDict(np.umath), kRows.at(row).first));
+      ufuncs.at(row) = Py_XNewRef(PyDict_GetItemString(PyModule_GetDict(np.umath), kRows.at(row).name));
     }
     if (ufuncs.at(row) == ufunc) {
-      return kRows.at(row).second;
+      return kRows.at(row).function;
     }
   }
   return nullptr;
