@@ -55,14 +55,14 @@ def timed(program: ModuleType, size: int, rounds: int) -> tuple[float, Any]:
 
 def rounds_for(program: ModuleType, size: int, seconds: float) -> int:
     """How many rounds take so many seconds, beside what the program prepares."""
-    timed(program, size, 1)
-    rounds, before = 1, timed(program, size, 1)[0]
+    rounds, before = 1, min(timed(program, size, 1)[0] for _ in range(2))
     while True:
-        more = rounds + max(1, rounds)
+        more = 2 * rounds
         taken = timed(program, size, more)[0]
-        each = max((taken - before) / (more - rounds), 1e-7)
         if taken > seconds / 4 or more > 1_000_000:
-            return max(1, round((seconds - before + rounds * each) / each))
+            # A disturbed run may seem to take as long as one of half the rounds.
+            each = max((taken - before) / (more - rounds), taken / more / 4, 1e-7)
+            return max(1, round((seconds - taken) / each) + more)
         rounds, before = more, taken
 
 
