@@ -44,6 +44,8 @@ OPERANDS = {
     "sign": "np.sign(r)",
     "maximum": "np.maximum(r, c)",
     "minimum": "np.minimum(r, c)",
+    "clip": "np.clip(r, c, 1.5)",
+    "floor": "np.floor(r)",
     "exp": "np.exp(-r)",
     "log": "np.log(r + 2.0)",
     "sin": "np.sin(r)",
@@ -108,7 +110,7 @@ def _values(ufunc: np.ufunc, dtype: type[np.generic], size: int) -> np.ndarray[A
 
 def operations(rounds: int) -> Iterator[Row]:
     """The operations of vector code, measured in fused kernels of two lengths."""
-    pattern = re.compile(r'^TAGALONG_VECTOR_OP\(\w+, "(\w+)", (\w+), (\d+),', re.MULTILINE)
+    pattern = re.compile(r'^TAGALONG_VECTOR_OP\(\w+, "(\w+)", (\w+), \w+, (\d+),', re.MULTILINE)
     costs: dict[str, list[int]] = {}
     for name, kind, cost in pattern.findall(VECTOR_OPS.read_text()):
         if kind != "kBools":

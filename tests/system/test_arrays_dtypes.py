@@ -230,7 +230,8 @@ def test_stores_past_the_caches(dtype: str) -> None:
     before = _core.counter("non_temporal_blocks")
     for length, extreme in itertools.product((3000, 3000, 3000, 1025, 4103, 24_596, 100_003), (0.0, 0.001)):
         check(eager, traced, again(operands(dtype, length, extreme)))
-    assert _core.counter("non_temporal_blocks") > before
+    # Bytes are computed slower than memory takes them.
+    assert _core.counter("non_temporal_blocks") > before or np.dtype(dtype).itemsize == 1
     for shape in ((60, 70), (33, 1031)):  # rows that begin at all addresses
         made = [np.pad(array, ((0, 0), (1, 2)))[:, 1:-2] for array in operands(dtype, shape)]
         check(eager, traced, lambda made=made: list(made))
@@ -265,6 +266,53 @@ def test_integers_and_others(codes: str) -> None:
         made.append(RANDOM.integers(0, 2, length).astype(bool))
         for errstate in ERRSTATES:
             check(eager, traced, again(made), errstate)
+
+
+CASTS = (
+    *itertools.product(("bool", "uint8", "int16"), ("float32", "float64", "int32", "int64")),
+    ("int8", "int16"),
+    ("int8", "float32"),
+    ("uint16", "float64"),
+    ("uint16", "uint32"),
+    ("bool", "uint8"),
+    ("float32", "float64"),
+    ("int32", "float64"),
+    ("int32", "int64"),
+    ("uint32", "int64"),
+    ("uint32", "float64"),
+    ("int64", "float64"),
+)
+
+
+@pytest.mark.parametrize(("narrow", "wide"), CASTS)
+def test_casts(narrow: str, wide: str) -> None:
+    """Loads that convert: a and f have the shorter dtype, b and c the longer one."""
+    eager, traced = both(
+        "def f(a, b, c, f):\n    d = a.astype(np.{0})\n"
+        "    return d, d * b - c, (a + b) * f + (b > c) * c, np.where(a > f, a, b), a * b * b\n".format(wide)
+    )
+
+    def make(shape: Any, extreme: float = 0.0) -> list[np.ndarray]:
+        return [numbers(dtype, shape, extreme=extreme) for dtype in (narrow, wide, wide, narrow)]
+
+    for length, extreme in itertools.product(
+        (300, 300, 300, *FEW_LENGTHS, 127, 9000, 20_000), (0.0, 0.02, 1.0)
+    ):
+        for errstate in ERRSTATES:
+            check(eager, traced, again(make(length, extreme)), errstate)
+    for length in range(1, 150):
+        check(eager, traced, again(make(length)))
+    for shape, (first, second) in itertools.product(
+        ((3, 17), (40, 31), (5, 1030)), itertools.product(LAYOUTS, LAYOUTS)
+    ):
+        # NumPy compares bools that it has not made in several ways, which depend on the layout.
+        made = make(shape, 0.0 if narrow == "bool" else 0.01)
+        made[0], made[1] = LAYOUTS[first](made[0]), LAYOUTS[second](made[1])
+        check(eager, traced, lambda made=made: list(made), {"all": "ignore"})
+    if (narrow, wide) not in (("int64", "float64"), ("uint32", "float64")):
+        simple, _ = both("def f(a, b, c, f):\n    return a * b * 2 + f, (b > c) * c\n")
+        kernels = kernels_of(simple, lambda: make(300))
+        assert "vector kernel" in kernels and "NumPy's loop" not in kernels, kernels
 
 
 MIXED = {

@@ -42,8 +42,11 @@ bool Traversal::compute_next(Extent count) {
 void Traversal::gather(Extent count) {
   const Walk& walk = *space_->walk;
   const bool is_in_row = count <= walk.left_in_row();
+  // Vector code reads adjacent elements only.
+  const bool takes_strides = !plan_.is_fused || plan_.steps.front().code == nullptr || state_.is_one_by_one;
   const auto place = [&](const Space::Port& port, bool may_be_direct) {
-    const bool is_direct = is_in_row && port.is_direct && may_be_direct;
+    const bool is_direct =
+        is_in_row && port.is_direct && may_be_direct && (takes_strides || port.strides[0] == port.item_size);
     state_.data[port.slot] = is_direct ? walk.place(port.data, port.strides) : port.block;
     state_.strides[port.slot] = is_direct ? port.strides[0] : port.item_size;
     return is_direct;

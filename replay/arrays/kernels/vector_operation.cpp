@@ -41,6 +41,19 @@ LaneOperation lane_operation(VectorOp what, unsigned type) {
   return lanes && takes(what, *lanes) ? LaneOperation{what, *lanes} : LaneOperation{};
 }
 
+LaneOperation cast_operation(unsigned from_type, unsigned to_type, LaneType* from) {
+  const std::optional<LaneType> to = lane_type_of(to_type);
+  if (to && from_type == kBool) {
+    return {.what = VectorOp::kFromBool, .type = *to};
+  }
+  const std::optional<LaneType> known = lane_type_of(from_type);
+  if (!to || !known || !has_widening(*known, *to)) {
+    return {};
+  }
+  *from = *known;
+  return {.what = VectorOp::kWiden, .type = *to};
+}
+
 LaneOperation vector_operation(const Kernel& kernel) {
   const unsigned type = kernel.in_type[0];
   if (!std::all_of(kernel.in_type.begin(), kernel.in_type.begin() + kernel.nin,

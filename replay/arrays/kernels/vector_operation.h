@@ -18,6 +18,8 @@ struct LaneOperation {
 [[nodiscard]] std::optional<LaneType> lane_type_of(unsigned type);
 // VectorOp::kNone where the vector code has no such operation.
 [[nodiscard]] LaneOperation vector_operation(const Kernel& kernel);
+// A cast; kNone where there is no code for it on this machine. `from`: the type of the operand of kWiden.
+[[nodiscard]] LaneOperation cast_operation(unsigned from_type, unsigned to_type, LaneType* from);
 // The operation that takes numbers of this type and gives them unchanged, such as a selection.
 [[nodiscard]] LaneOperation lane_operation(VectorOp what, unsigned type);
 

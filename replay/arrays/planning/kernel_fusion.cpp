@@ -1,6 +1,7 @@
 #include "replay/arrays/planning/kernel_fusion.h"
 
 #include <algorithm>
+#include <numeric>
 #include <utility>
 
 namespace tagalong::array {
@@ -12,7 +13,7 @@ constexpr std::array kLaneBytes{1, 2, 4, 8};
 bool is_logic(VectorOp what) { return info(what).lanes == VectorLanes::kBits; }
 
 bool takes_bool(VectorOp what, unsigned operand) {
-  return is_logic(what) || (what == VectorOp::kSelect && operand == 0);
+  return is_logic(what) || ((what == VectorOp::kSelect || what == VectorOp::kFromBool) && operand == 0);
 }
 
 }  // namespace
@@ -81,6 +82,9 @@ void KernelFusion::find_readers() {
 // the size of a comparison in registers, or a byte where all operands come from memory.
 int KernelFusion::lanes_of(const PlanOperation& operation) const {
   if (operation.vector_op == VectorOp::kNone) {
+    return 0;
+  }
+  if (operation.vector_op == VectorOp::kWiden && is_widened_otherwise(operation)) {
     return 0;
   }
   int bytes = is_logic(operation.vector_op) ? 0 : info(operation.lane_type).bytes;
@@ -163,17 +167,53 @@ bool KernelFusion::make_steps() {
   return std::ranges::any_of(steps_, [](const PlanStep& step) { return step.code != nullptr; });
 }
 
+// Whether the operand is also loaded as numbers of another type with lanes of the same size.
+bool KernelFusion::is_widened_otherwise(const PlanOperation& cast) const {
+  return std::ranges::any_of(operations_, [&](const PlanOperation& other) {
+    return other.vector_op == VectorOp::kWiden && other.slots[0] == cast.slots[0] &&
+           other.lane_type != cast.lane_type && info(other.lane_type).bytes == info(cast.lane_type).bytes;
+  });
+}
+
+// Whether an operation of the group reads the slot.
+bool KernelFusion::is_read_in(const Group& group, Slot slot) const {
+  return std::ranges::any_of(group, [&](std::size_t number) {
+    const PlanOperation& operation = operations_[number];
+    const auto* end = operation.slots.begin() + operation.nin;
+    return std::find(operation.slots.begin(), end, slot) != end;
+  });
+}
+
 KernelFusion::Kernel KernelFusion::kernel_of(const Group& group) const {
   Kernel kernel;
   SlotSet is_known{};
+  std::array<Slot, kMaxFusionSlots> loaded{};  // by result of a cast: the slot whose load makes that cast
+  std::iota(loaded.begin(), loaded.end(), Slot{0});
   for (const std::size_t number : group) {
     const PlanOperation& operation = operations_[number];
+    if (operation.vector_op == VectorOp::kWiden) {
+      const Slot from = operation.slots[0];
+      if (!std::exchange(is_known.at(from), true)) {
+        kernel.inputs.push_back(
+            {.slot = from, .place = InputKind::kWidened, .from = operation.widened_type, .to = operation.lane_type});
+      }
+      loaded.at(operation.out()) = from;
+      const bool is_stored = is_read_elsewhere(group, operation.out(), false);
+      if (is_stored || !is_read_in(group, operation.out())) {
+        kernel.operations.push_back(
+            {.what = VectorOp::kCopy, .nin = 1, .in = {from}, .out = operation.out(), .type = operation.lane_type});
+      }
+      if (is_stored) {
+        kernel.stored.push_back(operation.out());
+      }
+      continue;
+    }
     VectorOperation own{.what = operation.vector_op,
                         .nin = operation.nin,
                         .out = operation.out(),
                         .type = is_logic(operation.vector_op) ? lane_of(lane_bytes_[number]) : operation.lane_type};
     for (unsigned i = 0; i < operation.nin; ++i) {
-      const Slot slot = own.in.at(i) = operation.slots[i];
+      const Slot slot = own.in.at(i) = loaded.at(operation.slots[i]);
       if (!std::exchange(is_known.at(slot), true)) {
         kernel.inputs.push_back({.slot = slot,
                                  .place = is_scalar_.at(slot)                  ? InputKind::kScalar

@@ -39,6 +39,8 @@ class KernelFusion {
   [[nodiscard]] int lanes_of(const PlanOperation& operation) const;
   void find_readers();
   void form_groups();
+  [[nodiscard]] bool is_widened_otherwise(const PlanOperation& cast) const;
+  [[nodiscard]] bool is_read_in(const Group& group, Slot slot) const;
   [[nodiscard]] Kernel kernel_of(const Group& group) const;
   [[nodiscard]] VectorSum sum_of(std::span<const VectorOperation> operations);
   void compile(const Group& group, Kernel* kernel);

@@ -189,7 +189,11 @@ int FusionPlanBuilder::astype(const ArrayVerb& verb) {
   kernel.out_size = np_.item_size[to];
   const int result = emit(kernel, {.ufunc = nullptr, .operands = {operand}, .nin = 1, .name = verb.row().name});
   if (result >= 0) {
-    plan_->operations.back().is_copy = true;
+    PlanOperation& operation = plan_->operations.back();
+    operation.is_copy = true;
+    if (operation.stage == PlanStage::kElements) {
+      set_vector_operation(cast_operation(from, to, &operation.widened_type), &operation);
+    }
   }
   return result;
 }

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "replay/arrays/kernels/casts.h"
+#include "replay/arrays/kernels/vector_operation.h"
 
 namespace tagalong::array {
 
@@ -149,6 +150,11 @@ int PlanOperands::cast_slot(int slot, unsigned from, unsigned to, bool is_column
     cast.stage = is_column ? PlanStage::kColumn : PlanStage::kElements;
     if (is_integer(from) && is_integer(to) && np_.item_size[from] == np_.item_size[to]) {
       cast.layout_of = static_cast<std::int16_t>(slot);  // two types for the same integers need no conversion
+    }
+    if (!is_column) {
+      const LaneOperation found = cast_operation(from, to, &cast.widened_type);
+      cast.vector_op = found.what;
+      cast.lane_type = found.type;
     }
     plan_.operations.push_back(cast);
     plan_.is_iterated = true;

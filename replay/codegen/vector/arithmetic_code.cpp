@@ -141,6 +141,8 @@ void ArithmeticCode::compute(const VectorOperation& operation, int out, std::spa
       return asm_.bit_not(out, first);
     case kSelect:
       return asm_.select(out, first, second, in[2]);
+    case kFromBool:
+      return asm_.from_bool(out, first, operation.type);
     case kCopy:
       return asm_.copy(out, first);
     case kBitAnd:  // integer_code.h
@@ -153,6 +155,7 @@ void ArithmeticCode::compute(const VectorOperation& operation, int out, std::spa
     case kLog:
     case kGlibcExp:  // glibc_code.h
     case kGlibcLog:
+    case kWiden:
     case kNone:
       break;
   }

@@ -234,6 +234,8 @@ void IntegerCode::compute(const VectorOperation& operation, int out, std::span<c
       return shift_right(is_signed, out, first, second);
     case kSelect:
       return asm_.select(out, first, second, in[2]);
+    case kFromBool:
+      return asm_.from_bool(out, first, operation.type);
     case kCopy:
       return asm_.copy(out, first);
     default:

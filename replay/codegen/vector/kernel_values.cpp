@@ -27,6 +27,9 @@ KernelValues::KernelValues(const KernelSpec& spec, const VectorUnit& unit, std::
          .is_bool = input.place == InputKind::kBools,
          .is_item = input.place == InputKind::kItems,
          .in_memory = true,
+         .is_widened = input.place == InputKind::kWidened,
+         .from = input.from,
+         .to = input.to,
          .slot = input.slot});
   }
   add_operations();

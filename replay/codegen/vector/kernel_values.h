@@ -65,8 +65,11 @@ struct KernelSpec {
 
 struct KernelValue {
   bool is_scalar = false, is_bool = false, is_hoisted = false;
-  bool is_item = false;    // an item of a short row (VectorArgmin)
-  bool in_memory = false;  // the slot holds the value
+  bool is_item = false;     // an item of a short row (VectorArgmin)
+  bool in_memory = false;   // the slot holds the value
+  bool is_widened = false;  // by the load
+  LaneType from = LaneType::kFloat64;
+  LaneType to = LaneType::kFloat64;
   bool is_stored = false;
   bool is_non_temporal = false;
   bool is_ordered = false;  // is never an ambiguous NaN

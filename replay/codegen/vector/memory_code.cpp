@@ -42,7 +42,7 @@ Reg64 MemoryCode::pointer(int slot) {
 Xbyak::RegExp MemoryCode::address(const KernelValue& value) {
   const Reg64 base = pointer(value.slot);
   const int begin = static_cast<int>(position_.vector) * asm_.unit().lanes;
-  const int item = asm_.unit().item_bytes;
+  const int item = value.is_widened ? info(value.from).bytes : asm_.unit().item_bytes;
   return value.is_bool ? base + rax + begin : base + rax * item + begin * item;
 }
 
@@ -106,6 +106,10 @@ void MemoryCode::load(const KernelValue& value) {
   const Xbyak::RegExp from = address(value);
   if (value.is_bool) {
     asm_.load_bools(value.reg, from);
+    return;
+  }
+  if (value.is_widened) {
+    asm_.load_widened(value.reg, from, value.from, value.to);
     return;
   }
   if (spec_.prefetches && !asm_.is_remainder()) {

@@ -16,7 +16,7 @@ constexpr int kMostLanes = 64;
 // Four mask bits times kBitsToBytes have one mask bit in the lowest bit of each of four bytes (kFirstBits).
 constexpr int kBitsToBytes = 0x00204081;
 constexpr int kFirstBits = 0x01010101;
-constexpr int kMaskedBytes = 4;  // so many
+constexpr int kMaskedBytes = 4;
 
 }  // namespace
 
@@ -72,6 +72,54 @@ void VectorAssembler::load_bools(int reg, const Xbyak::RegExp& from) {
   lanes_.equal_bits(*this, vector(scratch), vector(scratch), vector(scratch));
   vpxor(vector(reg), vector(reg), vector(scratch));
   registers_.release(scratch);
+}
+
+void VectorAssembler::extend(const Xmm& out, const Xbyak::Operand& from, LaneType type, int to_bytes) {
+  const bool is_signed = info(type).kind == LaneKind::kSigned;
+  const int bytes = info(type).bytes;
+  if (bytes == 1 && to_bytes == 2) {
+    is_signed ? vpmovsxbw(out, from) : vpmovzxbw(out, from);
+  } else if (bytes == 1 && to_bytes == 4) {
+    is_signed ? vpmovsxbd(out, from) : vpmovzxbd(out, from);
+  } else if (bytes == 1) {
+    is_signed ? vpmovsxbq(out, from) : vpmovzxbq(out, from);
+  } else if (bytes == 2 && to_bytes == 4) {
+    is_signed ? vpmovsxwd(out, from) : vpmovzxwd(out, from);
+  } else if (bytes == 2) {
+    is_signed ? vpmovsxwq(out, from) : vpmovzxwq(out, from);
+  } else {
+    is_signed ? vpmovsxdq(out, from) : vpmovzxdq(out, from);
+  }
+}
+
+// With AVX2 a single element is loaded into all lanes first. Integers of one and two bytes become floats by way of
+// integers of four bytes.
+void VectorAssembler::load_widened(int reg, const Xbyak::RegExp& from, LaneType type, LaneType to) {
+  const Xbyak::Address memory = ptr[from];
+  const Xmm lower = half(reg);
+  const bool is_one = is_remainder_ && !unit_.has_masks;
+  if (is_one) {
+    instructions_of(info(type).bytes).broadcast(*this, Vector(reg), memory);
+  }
+  const Xmm lowest(reg);
+  const Xbyak::Operand& source = is_one ? static_cast<const Xbyak::Operand&>(lower) : memory;
+  const Xbyak::Operand& quarter = is_one ? static_cast<const Xbyak::Operand&>(lowest) : memory;
+  const int four = info(LaneType::kInt32).bytes;
+  if (!is_float(to)) {
+    extend(result(reg), info(type).bytes * 2 == info(to).bytes ? source : quarter, type, info(to).bytes);
+  } else if (to == LaneType::kFloat32) {
+    extend(result(reg), info(type).bytes == 2 ? source : quarter, type, four);
+    vcvtdq2ps(result(reg), vector(reg));
+  } else if (info(type).bytes < four) {
+    extend(is_masked() ? lower | k1 | T_z : lower, quarter, type, four);
+    vcvtdq2pd(result(reg), lower);
+  } else if (is_float(type)) {
+    vcvtps2pd(result(reg), source);
+  } else if (type == LaneType::kUInt32) {
+    vcvtudq2pd(result(reg), source);
+  } else {
+    vcvtdq2pd(result(reg), source);
+  }
 }
 
 void VectorAssembler::store_numbers(int reg, const Xbyak::RegExp& to) {
@@ -184,6 +232,20 @@ void VectorAssembler::select(int out, int condition, int yes, int no) {
     vpternlogq(vector(out), vector(yes), vector(no), kSelectBits);
   } else {
     lanes_.blend(*this, vector(out), vector(no), vector(yes), vector(condition));
+  }
+}
+
+// The bits of 1.0 are a run of ones, which ends below the exponent's first bit.
+void VectorAssembler::from_bool(int out, int one, LaneType to) {
+  constexpr std::uint8_t kDropped = 54, kFraction = 52, kFloatDropped = 25, kFloatFraction = 23;
+  if (to == LaneType::kFloat64) {
+    vpsrlq(vector(out), vector(one), kDropped);
+    vpsllq(vector(out), vector(out), kFraction);
+  } else if (to == LaneType::kFloat32) {
+    vpsrld(vector(out), vector(one), kFloatDropped);
+    vpslld(vector(out), vector(out), kFloatFraction);
+  } else {
+    lanes_.first_bits(*this, vector(out), vector(one));
   }
 }
 

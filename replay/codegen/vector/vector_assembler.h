@@ -13,6 +13,7 @@
 #include <xbyak/xbyak.h>
 
 #include "replay/codegen/vector/lane_instructions.h"
+#include "replay/codegen/vector/lane_type.h"
 #include "replay/codegen/vector/vector_registers.h"
 
 namespace tagalong::array {
@@ -62,6 +63,8 @@ class VectorAssembler final : public Xbyak::CodeGenerator {
   void load_vector(int reg, const Xbyak::Address& from) { lanes_.load(*this, vector(reg), from); }
   void load_numbers(int reg, const Xbyak::RegExp& from);
   void load_bools(int reg, const Xbyak::RegExp& from);
+  // Converts numbers of one type to longer ones of the other type (has_widening()).
+  void load_widened(int reg, const Xbyak::RegExp& from, LaneType type, LaneType to);
   void store_numbers(int reg, const Xbyak::RegExp& to);
   // Converts bools to bytes, for store_bytes(). Returns a scratch register, or kUnassigned: the bytes are in ecx.
   [[nodiscard]] int bytes_of(int reg);
@@ -84,6 +87,8 @@ class VectorAssembler final : public Xbyak::CodeGenerator {
   void select(int out, int condition, int yes, int no);
   // These take floats.
   void compare(int out, int one, int two, int predicate);
+  // A lane of ones becomes the number 1, others 0.
+  void from_bool(int out, int one, LaneType to);
   // The sign of a number: minus_one, zero or plus_one. `zero` is a register of zeros.
   void sign(int out, int one, int zero, int plus_one, int minus_one);
   // Doubles only. Where the value is better than the best one so far, replaces that, and its index by the number at the
@@ -105,6 +110,10 @@ class VectorAssembler final : public Xbyak::CodeGenerator {
   void mark_different_zeros(int one, int two, int scratch, int other_scratch);
 
  private:
+  // The lower half of a register.
+  [[nodiscard]] Xmm half(int reg) const { return unit_.has_masks ? Vector(reg) : Xmm(reg); }
+  // Converts integers to longer ones.
+  void extend(const Xmm& out, const Xbyak::Operand& from, LaneType type, int to_bytes);
   [[nodiscard]] bool is_masked() const { return unit_.has_masks && is_remainder_; }
   void mark(int lanes) { vorpd(vector(marks_), vector(marks_), vector(lanes)); }
 

@@ -34,6 +34,14 @@ int vector_lanes() {
   return most_lanes >= kAvx2Lanes && has_avx2() ? kAvx2Lanes : 0;
 }
 
+// AVX2 has no instruction for unsigned numbers of four bytes.
+bool has_widening(LaneType from, LaneType to) {
+  if (info(from).bytes >= info(to).bytes || (is_float(from) && !is_float(to))) {
+    return false;
+  }
+  return !is_float(to) || from != LaneType::kUInt32 || vector_lanes() == kAvx512Lanes;
+}
+
 namespace {
 
 bool has_functions(std::span<const VectorOperation> operations) {
@@ -194,7 +202,7 @@ std::shared_ptr<const VectorCode> VectorCode::argmin(std::span<const Slot> items
   }
   std::vector<VectorInput> inputs = spec_.inputs;
   for (VectorInput& input : inputs) {
-    if (input.place == InputKind::kBools) {
+    if (input.place == InputKind::kBools || input.place == InputKind::kWidened) {
       return nullptr;
     }
     if (std::ranges::find(items, input.slot) != items.end()) {

@@ -76,6 +76,8 @@ inline constexpr std::array kVectorOps = [] {
 // Whether the result is a bool.
 constexpr bool is_bool(VectorOp what) { return info(what).kind == VectorKind::kBools; }
 [[nodiscard]] std::string_view vector_op_name(VectorOp what);
+// Whether a load can convert numbers of one type to longer ones of the other type on this machine.
+[[nodiscard]] bool has_widening(LaneType from, LaneType to);
 constexpr bool is_glibc(VectorOp what) { return info(what).kind == VectorKind::kGlibc; }
 constexpr bool is_function(VectorOp what) { return info(what).kind == VectorKind::kSvml || is_glibc(what); }
 
@@ -90,10 +92,13 @@ struct VectorOperation {
 };
 
 // How an input is read from memory; kItems: as an item of a short row (VectorArgmin).
-enum class InputKind : std::uint8_t { kScalar, kNumbers, kBools, kItems };
+// kWidened: converted to the lanes' size.
+enum class InputKind : std::uint8_t { kScalar, kNumbers, kBools, kItems, kWidened };
 struct VectorInput {
   Slot slot;
   InputKind place;
+  LaneType from = LaneType::kFloat64;  // of kWidened: in memory, and in the kernel
+  LaneType to = LaneType::kFloat64;
 
   bool operator==(const VectorInput&) const = default;
 };

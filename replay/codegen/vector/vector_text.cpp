@@ -33,6 +33,12 @@ std::string VectorCode::text_of(const Spec& spec) {
                    vector_op_name(operation.what), shows_type ? fmt::format("[{}]", info(operation.type).name) : "",
                    listed(std::span(operation.in).first(std::min<std::size_t>(operation.nin, operation.in.size()))));
   }
+  for (const VectorInput& input : spec.inputs) {
+    if (input.place == InputKind::kWidened) {
+      fmt::format_to(std::back_inserter(text), "; widens v{} from {} to {}", input.slot, info(input.from).name,
+                     info(input.to).name);
+    }
+  }
   text += spec.stored.empty() ? "" : "; stores " + listed(spec.stored);
   text += spec.sum.result < 0 ? "" : fmt::format("; sums v{}", spec.sum.result);
   text += spec.non_temporal.empty() ? "" : "; past the caches " + listed(spec.non_temporal);
