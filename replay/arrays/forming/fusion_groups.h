@@ -22,7 +22,7 @@ namespace tagalong::replay {
 struct Step;
 
 using array::kMostExternals;
-inline constexpr std::size_t kMostNamed = 64;
+inline constexpr std::size_t kMostNamed = 24;
 
 // Marks the steps where a fusion group may begin. The steps are in program order; the steps of a loop are run by the
 // loop's operations.

@@ -46,7 +46,7 @@ FusionReason bind_elision(const FusionPlan& plan, PyObject* const* externals, Ru
 
 }  // namespace
 
-bool bind_numbers(const FusionPlan& plan, const Numpy& np, PyObject* const* externals, SlotPointers* data,
+bool bind_numbers(const FusionPlan& plan, const Numpy& np, PyObject* const* externals, std::span<char*> data,
                   Scalars* scalars) {
   for (std::size_t i = 0; i < plan.scalars.size(); ++i) {
     const PlanScalar& scalar = plan.scalars[i];
@@ -59,10 +59,10 @@ bool bind_numbers(const FusionPlan& plan, const Numpy& np, PyObject* const* exte
     if (classify(np, object) != scalar.code || !read_scalar(np, object, scalar.code, scalar.type, place)) {
       return false;
     }
-    (*data)[scalar.slot] = place;
+    data[scalar.slot] = place;
   }
   for (const PlanConstant& constant : plan.constants) {
-    (*data)[constant.slot] = const_cast<char*>(constant.bytes.data());
+    data[constant.slot] = const_cast<char*>(constant.bytes.data());
   }
   return true;
 }
@@ -75,7 +75,7 @@ FusionReason bind_rows(const FusionPlan& plan, const RunArguments& arguments, Ru
   for (const PlanConstant& constant : plan.constants) {
     state->strides[constant.slot] = 0;
   }
-  if (!bind_numbers(plan, np, externals, &state->data, &state->scalars)) {
+  if (!bind_numbers(plan, np, externals, state->data, &state->scalars)) {
     return FusionReason::kKinds;
   }
   if (!plan.views.empty() || !plan.targets.empty() || plan.is_staged()) {

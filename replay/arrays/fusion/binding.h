@@ -2,12 +2,14 @@
 // memory and layouts.
 #pragma once
 
+#include <span>
+
 #include "replay/arrays/fusion/run_state.h"
 
 namespace tagalong::array {
 
 // The numbers among the operands, as loops read them. False: an operand is of another kind than planned.
-bool bind_numbers(const FusionPlan& plan, const Numpy& np, PyObject* const* externals, SlotPointers* data,
+bool bind_numbers(const FusionPlan& plan, const Numpy& np, PyObject* const* externals, std::span<char*> data,
                   Scalars* scalars);
 
 // The usual case: all arrays have one shape and are one row of memory each, in the same order. kLayout: SpaceBinding

@@ -7,7 +7,7 @@ namespace tagalong::array {
 
 inline constexpr unsigned kMaxFusionOperations = 384;
 inline constexpr unsigned kMaxFusionSlots = 512;
-inline constexpr unsigned kMaxFusionScalars = 64;
+inline constexpr unsigned kMaxFusionScalars = 32;
 inline constexpr unsigned kMaxFusionOutputs = 32;
 inline constexpr unsigned kMaxFusionInputs = 32;
 inline constexpr unsigned kMaxFusionReductions = 4;
@@ -15,7 +15,7 @@ inline constexpr unsigned kMaxAxisReductions = 4;
 
 inline constexpr std::size_t kMostPasses = 4;
 inline constexpr std::size_t kMostCalls = 8;       // between passes
-inline constexpr std::size_t kMostExternals = 64;  // of all passes
+inline constexpr std::size_t kMostExternals = 32;  // of all passes
 inline constexpr std::size_t kMostResults = kMostPasses * kMaxFusionOutputs;
 
 }  // namespace tagalong::array

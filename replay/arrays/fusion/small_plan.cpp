@@ -10,6 +10,8 @@ namespace {
 
 constexpr Extent kFew = 64;  // elements, where there are several loops
 constexpr std::size_t kMostBuffers = 8;
+constexpr std::size_t kMostSlots = 128;
+using SmallPointers = std::array<char*, kMostSlots>;
 
 // Runs without the short path after one that bailed out, for example because of NaNs.
 constexpr unsigned kRunsWithoutSmall = 15;
@@ -24,7 +26,7 @@ bool same_shape(const ArrayFields* one, const ArrayFields* other) {
 }
 
 // Computes the steps in order. False: vector code has bailed out, or a loop has set an exception.
-bool compute_steps(const FusionPlan& plan, const SlotPointers& data, Extent count) {
+bool compute_steps(const FusionPlan& plan, const SmallPointers& data, Extent count) {
   for (const PlanStep& step : plan.steps) {
     if (step.code != nullptr) {
       if (!step.code->run(data.data(), count)) {
@@ -64,9 +66,9 @@ bool may_be_small(const FusionPlan& plan) {
            (operation.stage == PlanStage::kElements && !operation.is_masked && !operation.is_cast);
   };
   return !plan.steps.empty() && std::ranges::all_of(plan.steps, is_simple) &&
-         (!plan.is_fused || plan.steps.front().code != nullptr) && plan.buffers <= kMostBuffers && !plan.shows_signs &&
-         !plan.has_masks && plan.views.empty() && plan.targets.empty() && plan.reductions.empty() &&
-         plan.axis_reductions.empty() &&
+         (!plan.is_fused || plan.steps.front().code != nullptr) && plan.buffers <= kMostBuffers &&
+         plan.slots <= kMostSlots && !plan.shows_signs && !plan.has_masks && plan.views.empty() &&
+         plan.targets.empty() && plan.reductions.empty() && plan.axis_reductions.empty() &&
          std::ranges::all_of(plan.outputs, [](const PlanOutput& output) { return output.descr != nullptr; });
 }
 
@@ -74,7 +76,7 @@ bool run_small(const FusionPlan& plan, const Numpy& np, PyObject* const* externa
   if (backoff->skips_run()) {
     return false;
   }
-  SlotPointers data;  // NOLINT(cppcoreguidelines-pro-type-member-init): plan's slots only
+  SmallPointers data;  // NOLINT(cppcoreguidelines-pro-type-member-init): plan's slots only
   Scalars scalars;
   const ArrayFields* shape = nullptr;
   for (const PlanInput& input : plan.inputs) {
@@ -91,7 +93,7 @@ bool run_small(const FusionPlan& plan, const Numpy& np, PyObject* const* externa
     shape = array;
     data[input.slot] = array->data;
   }
-  if (shape == nullptr || !bind_numbers(plan, np, externals, &data, &scalars)) {
+  if (shape == nullptr || !bind_numbers(plan, np, externals, data, &scalars)) {
     return false;
   }
   Extent count = 1;

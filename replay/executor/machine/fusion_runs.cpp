@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <boost/container/small_vector.hpp>
 #include <boost/container/static_vector.hpp>
 #include <utility>
 
@@ -30,10 +31,14 @@ bool wants_another_plan(array::FusionReason reason) {
          reason == array::FusionReason::kOverlap || reason == array::FusionReason::kBinding;
 }
 
+// More are in memory of their own.
+constexpr std::size_t kUsualValues = 24;
+constexpr std::size_t kUsualResults = 32;
+
 // Only as many entries as the group has: to construct and destroy all would take longer than a small group.
 struct FusionResults {
-  boost::container::static_vector<Ref, kMostValues> values;
-  boost::container::static_vector<Ref, array::kMostResults> arrays;
+  boost::container::small_vector<Ref, kUsualValues> values;
+  boost::container::small_vector<Ref, kUsualResults> arrays;
   Ref tuple;  // untracked by the collector before it is filled
 };
 
