@@ -1,7 +1,6 @@
 #include "replay/arrays/planning/plan_memory.h"
 
 #include <algorithm>
-#include <iterator>
 #include <limits>
 #include <optional>
 #include <utility>
@@ -132,14 +131,15 @@ void assign_temporaries(const KernelFusion::Steps& steps, FusionPlan* plan) {
   std::vector<Buffer> free;
   // The block that became free last, of those that the step may write.
   const auto take = [&](std::size_t step) {
-    const auto found =
-        std::find_if(free.rbegin(), free.rend(), [=](const Buffer& buffer) { return buffer.step <= step; });
-    if (found == free.rend()) {
-      return Buffer{.number = plan->buffers++, .step = 0};
+    for (auto buffer = free.end(); buffer != free.begin();) {
+      --buffer;
+      if (buffer->step <= step) {
+        const Buffer taken = *buffer;
+        free.erase(buffer);
+        return taken;
+      }
     }
-    const Buffer buffer = *found;
-    free.erase(std::next(found).base());
-    return buffer;
+    return Buffer{.number = plan->buffers++, .step = 0};
   };
   for (std::size_t number = 0; number < operations.size(); ++number) {
     const PlanOperation& operation = operations[number];
