@@ -367,3 +367,24 @@ def test_functions_with_other_closures() -> None:
     ):
         for _ in range(WARM_UP):
             check(eager, traced, lambda g=g: [np.arange(9.0), g])
+
+
+def test_names_for_one_object_in_a_loop() -> None:
+    """Objects get other names between array operations, and keep them behind the group."""
+    source = (
+        "def f(x, o, n):\n    a, b = x, o\n    for k in range(n):\n        y = a + b.k\n        pair = (a, b)\n"
+        "        c, d = pair\n        z = y * d.k - c\n        a, b = z, d\n        e = c\n"
+        "    return a, b is o, e, c.sum()\n"
+    )
+    eager, traced = both(source)
+    for k in (1.5, 2, np.float32(0.5), 2.5, 1.5):
+        for n in (1, 2, 20, 20):
+            check(eager, traced, lambda k=k, n=n: [np.arange(9.0), Keeps(k), n])
+
+
+class Keeps:
+    def __init__(self, k: Any) -> None:
+        self.k = k
+
+    def __repr__(self) -> str:
+        return "Keeps"

@@ -93,7 +93,9 @@ struct PlannedGroup : boost::intrusive_ref_counter<PlannedGroup, boost::thread_u
   std::vector<std::int32_t> dropped;                       // registers
   std::vector<std::pair<std::int32_t, unsigned>> results;  // register and output
   std::vector<std::pair<std::int32_t, PyObject*>> loaded;  // register and object
-  std::vector<std::pair<std::int32_t, int>> numeric;       // register and index in `computed`
+  // Register, and the register whose content from before the group it gets.
+  std::vector<std::pair<std::int32_t, std::int32_t>> copied;
+  std::vector<std::pair<std::int32_t, int>> numeric;  // register and index in `computed`
   // An item of a tuple that is built from results and other objects, and returned.
   struct Item {
     enum class From : std::uint8_t { kRegister, kObject, kResult, kNumber } from;

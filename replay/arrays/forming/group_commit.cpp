@@ -53,6 +53,10 @@ void FusionPlanner::commit_registers() {
       group_->numeric.emplace_back(place, content.computed);
       continue;
     }
+    if (contents_.origin(index) >= 0) {
+      group_->copied.emplace_back(place, contents_.origin(index));
+      continue;
+    }
     if (content.kind != Kind::kResult) {
       group_->loaded.emplace_back(place, content.object);
       continue;

@@ -101,17 +101,17 @@ int GroupContents::number_of(std::int32_t place) {
       if (group_.externals.size() == kMostExternals) {
         return -1;
       }
-      content.number = builder_.external(content.object, static_cast<unsigned>(external_of(index, place)));
+      content.number = builder_.external(content.object, static_cast<unsigned>(external_of(index)));
     }
   }
   return content.number;
 }
 
-int GroupContents::external_of(int index, std::int32_t place) {
+int GroupContents::external_of(int index) {
   Content& content = at(index);
   if (content.external < 0) {
     content.external = static_cast<int>(group_.externals.size());
-    group_.externals.push_back({.place = content.kind == Kind::kExternal ? place : -1,
+    group_.externals.push_back({.place = content.kind == Kind::kExternal ? origin(index) : -1,
                                 .object = content.kind == Kind::kComputed ? nullptr : content.object,
                                 .number = content.kind == Kind::kComputed ? content.computed : -1});
     external_objects_.push_back(content.object);

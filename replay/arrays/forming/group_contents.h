@@ -68,7 +68,7 @@ class GroupContents {
   // The builder's number of an operand; negative: a fusion group cannot use the operand.
   int number_of(std::int32_t place);
   // The index among the externals of the group, which has room for one more.
-  int external_of(int index, std::int32_t place);
+  int external_of(int index);
   [[nodiscard]] bool is_existing_array(int index) const;
 
   // Objects that every run checks to be the same. A call of a plain function has null in the place of the method.
@@ -98,7 +98,7 @@ class GroupContents {
  private:
   static constexpr std::int32_t kFunctionRegister = 1;
   int add(const Content& content, std::int32_t origin);
-  int computed_content(int index, std::int32_t place);
+  int computed_content(int index);
   int computed_tuple(int index);
   [[nodiscard]] int computed_before(const GroupValue& value) const;
 

@@ -54,7 +54,7 @@ int GroupContents::operand_of(std::int32_t place, bool* is_known) {
 
 int GroupContents::computed_of(std::int32_t place) {
   const int index = of(place);
-  return index < 0 ? -1 : computed_content(index, place);
+  return index < 0 ? -1 : computed_content(index);
 }
 
 // A tuple for which no object was needed so far.
@@ -62,7 +62,7 @@ int GroupContents::computed_tuple(int index) {
   GroupValue tuple{.kind = GroupValue::Kind::kStep, .step = at(index).maker};
   const std::vector<int> parts = at(index).parts;
   for (const int part : parts) {
-    tuple.operands.push_back(part < 0 ? -1 : computed_content(part, origin(part)));
+    tuple.operands.push_back(part < 0 ? -1 : computed_content(part));
     if (tuple.operands.back() < 0) {
       return -1;
     }
@@ -70,7 +70,7 @@ int GroupContents::computed_tuple(int index) {
   return compute(tuple);
 }
 
-int GroupContents::computed_content(int index, std::int32_t place) {
+int GroupContents::computed_content(int index) {
   if (at(index).kind == Kind::kTuple) {
     return computed_tuple(index);
   }
@@ -79,7 +79,7 @@ int GroupContents::computed_content(int index, std::int32_t place) {
     return -1;
   }
   if (content.computed < 0 && content.kind == Kind::kExternal) {
-    content.computed = compute({.kind = GroupValue::Kind::kRegister, .place = place});
+    content.computed = compute({.kind = GroupValue::Kind::kRegister, .place = origin(index)});
   } else if (content.computed < 0) {
     group_.numbers.push_back(Ref::create(content.object));
     const int computed = compute({.kind = GroupValue::Kind::kObject, .object = content.object});

@@ -247,8 +247,8 @@ PlannedGroup::Load FusionPlanner::global_of(const Step& step, std::int32_t place
   if (index < 0) {
     return load;
   }
-  if (contents_.origin(index) == place) {
-    load.function.place = place;
+  if (contents_.origin(index) >= 0) {
+    load.function.place = contents_.origin(index);
   } else if (contents_.at(index).kind == Kind::kComputed && PyFunction_Check(contents_.at(index).object)) {
     load.function.value = contents_.at(index).computed;
   } else if (contents_.at(index).kind == Kind::kLoaded && contents_.at(index).object != nullptr &&
@@ -308,7 +308,7 @@ bool FusionPlanner::guard(const Step& step, std::int32_t place) {
     return true;
   }
   const bool is_loaded = content.kind == Kind::kLoaded;
-  group_->guards.push_back({&step, is_loaded ? -1 : place, is_loaded ? content.object : nullptr});
+  group_->guards.push_back({&step, is_loaded ? -1 : contents_.origin(index), is_loaded ? content.object : nullptr});
   return true;
 }
 

@@ -36,7 +36,7 @@ bool FusionPlanner::read_number(int index, array::ViewSpec::Number* number) {
     return false;
   }
   if (content->kind == Kind::kExternal || content->kind == Kind::kComputed) {
-    number->external = static_cast<std::int16_t>(contents_.external_of(index, contents_.origin(index)));
+    number->external = static_cast<std::int16_t>(contents_.external_of(index));
     return true;
   }
   int overflow = 0;

@@ -123,6 +123,9 @@ class GroupPrinter {
     for (const auto& [place, known] : group_.loaded) {
       put("then r{} = {}\n", place, object(known));
     }
+    for (const auto& [place, from] : group_.copied) {
+      put("then r{} = r{}\n", place, from);
+    }
     for (const auto& [place, number] : group_.numeric) {
       put("then r{} = value {}\n", place, number);
     }

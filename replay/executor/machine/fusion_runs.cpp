@@ -167,6 +167,10 @@ void store_attributes(const RunState& state, const PlannedGroup& group, const Fu
 }
 
 void commit_group(RunState& state, const PlannedGroup& group, FusionResults* results) {
+  boost::container::small_vector<Ref, 4> copied;
+  for (const auto& [place, from] : group.copied) {
+    copied.push_back(Ref::create(state.registers[from]));
+  }
   for (const std::int32_t place : group.dropped) {
     Py_CLEAR(state.registers[place]);
   }
@@ -175,6 +179,9 @@ void commit_group(RunState& state, const PlannedGroup& group, FusionResults* res
   }
   for (const auto& [place, object] : group.loaded) {
     state.registers[place] = Py_XNewRef(object);
+  }
+  for (std::size_t index = 0; index < group.copied.size(); ++index) {
+    state.registers[group.copied[index].first] = copied[index].release();
   }
   for (const auto& [place, number] : group.numeric) {
     state.registers[place] = Py_NewRef(results->values[static_cast<std::size_t>(number)].get());
@@ -273,7 +280,8 @@ array::FusionReason attempt_whole_trace(RunState& state, const array::Numpy& np,
   const auto output = std::ranges::find_if(group.results, is_place);
   const bool is_known = group.tuple == place || output != group.results.end() || place < state.program.constant_count ||
                         (state.registers[place] != nullptr && state.kind_of(place) == Unboxed::kNone &&
-                         std::ranges::none_of(group.loaded, is_place) && std::ranges::none_of(group.numeric, is_place));
+                         std::ranges::none_of(group.loaded, is_place) &&
+                         std::ranges::none_of(group.numeric, is_place) && std::ranges::none_of(group.copied, is_place));
   if (!is_known) {
     return Reason::kOther;
   }
