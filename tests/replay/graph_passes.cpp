@@ -608,13 +608,13 @@ BOOST_AUTO_TEST_CASE(array_operations_in_a_row_are_a_group) {
     return_value %3)");
 }
 
-BOOST_AUTO_TEST_CASE(what_is_not_silent_ends_a_group) {
+BOOST_AUTO_TEST_CASE(what_may_run_code_ends_a_group) {
   check(form_groups, R"(
     %0 = param[0]
     %1 = array_binary[*] %0, %0 @0
     %2 = array_binary[+] %1, %0 @0
     drop %1
-    %3 = binary_op[+] %2, %0 @0
+    %3 = get_iter %2 @0
     %4 = array_unary[11] %3 @0
     %5 = array_unary[11] %4 @0
     return_value %5)",
@@ -623,9 +623,28 @@ BOOST_AUTO_TEST_CASE(what_is_not_silent_ends_a_group) {
     %1 = array_binary[*] %0, %0 @0 in group 1
     %2 = array_binary[+] %1, %0 @0 in group 1
     drop %1 in group 1
-    %3 = binary_op[+] %2, %0 @0
+    %3 = get_iter %2 @0
     %4 = array_unary[11] %3 @0 in group 2
     %5 = array_unary[11] %4 @0 in group 2
+    return_value %5)");
+}
+
+BOOST_AUTO_TEST_CASE(numbers_and_attributes_do_not_end_a_group) {
+  check(form_groups, R"(
+    %0 = param[0]
+    %1 = param[1]
+    %2 = array_binary[*] %0, %0 @0
+    %3 = load_attr{'rate'} %1 @0
+    %4 = binary_op[+] %3, %3 @0
+    %5 = array_binary[*] %2, %4 @0
+    return_value %5)",
+        R"(
+    %0 = param[0]
+    %1 = param[1]
+    %2 = array_binary[*] %0, %0 @0 in group 1
+    %3 = load_attr{'rate'} %1 @0 in group 1
+    %4 = binary_op[+] %3, %3 @0 in group 1
+    %5 = array_binary[*] %2, %4 @0 in group 1
     return_value %5)");
 }
 
