@@ -12,6 +12,7 @@ import pytest
 
 import array_scalar_programs
 import tagalong
+from arrays_support import NUMPY_2
 from chains_support import FusionRuns, both, check
 
 WARM_UP = 6
@@ -28,6 +29,9 @@ NOT_FUSED = {
     "int(s)",
 }
 NOT_FUSED.add("n // 2 + n % 2")  # the remainder may be the object of the left operand
+if not NUMPY_2:
+    # Before 2.0 the dtype of a result depends on the values of scalars, so NumPy computes with its own scalars.
+    NOT_FUSED |= {number for number in READING if number.count("m.inner.s") and set(number) & set("*/<")}
 
 
 @pytest.fixture(autouse=True)
@@ -332,7 +336,7 @@ def test_new_objects_are_new() -> None:
 
 def test_globals_that_change_do_not_cost_the_plan() -> None:
     """A builtin stays known while other global variables are bound."""
-    eager, traced = both("def f(x):\n    return (x + len(x)) * abs(x[0]) - x\n")
+    eager, traced = both("def f(x):\n    return (x + len(x)) * abs(-2.5) - x\n")
     for number in range(30):
         traced.__globals__["other"] = number
         check(eager, traced, lambda: [np.arange(9.0) - 4])
