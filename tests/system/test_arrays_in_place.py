@@ -287,3 +287,15 @@ def test_large_ones_run_after_run(program: Callable[..., Any], shape: tuple[int,
         if kind == "ordinary":
             assert given[1] != np.full(shape, 7.0).tobytes()
     assert _core.counter("groups_in_place") + _core.counter("groups_computed_twice") >= before + 2
+
+
+@pytest.mark.parametrize("size", [1, 2, 7, 64, 65])
+@pytest.mark.parametrize(
+    "statement", ["v += -np.reciprocal(v)", "v *= -(v - w)", "v -= -(v * w)", "x += -(v + x)"]
+)
+def test_which_of_two_nans_is_shown(statement: str, size: int) -> None:
+    """NumPy takes an in-place operator on one element for a reduction."""
+    eager, traced = both(f"def f(x, w):\n    v = x * w\n    {statement}\n    return v, x\n")
+    for value in (np.inf, np.inf, np.inf, np.nan, 1.0, -np.inf, np.inf, -np.nan):
+        check(eager, traced, lambda value=value: [np.full(size, value), np.zeros(size)], {"all": "ignore"})
+    assert tagalong.stats(traced).hits > 0

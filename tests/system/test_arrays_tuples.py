@@ -83,7 +83,8 @@ def test_returned_together(body: str, errstate: dict[str, Any]) -> None:
     for size in (1, 10, 1000, 3000):
         before = _core.counter("whole_groups")
         check(eager, traced, lambda size=size: [*arrays(size), 3, 1.5], errstate)
-        assert _core.counter("whole_groups") > before or body not in WHOLE, tagalong.explain(traced)
+        may_differ = body not in WHOLE or (size == 1 and "+=" in body)
+        assert _core.counter("whole_groups") > before or may_differ, tagalong.explain(traced)
     others: list[list[Any]] = [
         [np.full(5, -1.0), np.zeros(5)],
         [np.full(5, 1e300), np.full(5, 1e300)],

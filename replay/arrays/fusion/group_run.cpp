@@ -124,6 +124,10 @@ bool GroupRun::is_profitable(InPlaceTargets* targets) const {
 
 FusionReason GroupRun::execute(Space* space, InPlaceTargets* targets) {
   const Numpy& np = arguments_.np;
+  // NumPy's loop takes an in-place operator on one element for a reduction, which shows another one of two NaNs.
+  if (plan_.updates_floats && state_.count == 1) {
+    return FusionReason::kNan;
+  }
   if (plan_.is_cut_by_buffers) {
     state_.piece = buffer_size(np);
     if (state_.piece < std::max(kBlock, state_.row)) {

@@ -100,7 +100,8 @@ bool run_small(const FusionPlan& plan, const Numpy& np, PyObject* const* externa
   for (int i = 0; i < shape->nd; ++i) {
     count *= shape->dimensions[i];
   }
-  if (count == 0 || count > (plan.is_fused ? kBlock : kFew) || count * plan.cost > kGilThreshold) {
+  if (count == 0 || (count == 1 && plan.updates_floats) || count > (plan.is_fused ? kBlock : kFew) ||
+      count * plan.cost > kGilThreshold) {
     return false;
   }
   // One cache line more, as between blocks. Some of NumPy's loops treat adjacent buffers as overlapping, and have other

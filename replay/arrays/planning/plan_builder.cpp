@@ -472,6 +472,7 @@ void FusionPlanBuilder::note_traits(const Kernel& kernel, const Request& request
       plan_->depends_on_strides || (may_follow_strides && (request.where >= 0 || !takes_one_result(request)));
   plan_->is_serial =
       plan_->is_serial || (has(kernel.known, ufunc_trait::kRaisesForIntegers) && is_integer(kernel.out_type));
+  plan_->updates_floats = plan_->updates_floats || (request.inplace && is_floating(kernel.out_type));
   plan_->shows_signs = plan_->shows_signs || has(kernel.known, ufunc_trait::kShowsSigns);
 }
 
