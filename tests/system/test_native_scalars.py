@@ -656,7 +656,10 @@ def test_nothing_is_kept(made_after: int) -> None:
     a = np.linspace(0.0, 3.0, 40)
     for _ in range(60):
         function(a, rows)
-    before = sys.getallocatedblocks()
-    for _ in range(400):
-        function(a, rows)
-    assert sys.getallocatedblocks() - before < 100
+    growth = []
+    for _ in range(3):  # what is made once, such as a trial or machine code, is in one of the windows only
+        before = sys.getallocatedblocks()
+        for _ in range(400):
+            function(a, rows)
+        growth.append(sys.getallocatedblocks() - before)
+    assert min(growth) < 100, growth
