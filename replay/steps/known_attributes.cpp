@@ -49,23 +49,19 @@ bool load_known_method(PyObject* object, const cpython::Attribute& known, PyObje
 
 namespace {
 
-PyObject** place_to_store(const Step& step, PyObject* object) {
-  const cpython::Attribute* known = known_attribute(step, Py_TYPE(object));
-  return known == nullptr || known->kind == cpython::Attribute::Kind::kOfType ? nullptr
-                                                                              : cpython::place_of(object, *known);
+PyObject** place_to_store(PyObject* object, const cpython::Attribute& known) {
+  return known.kind == cpython::Attribute::Kind::kOfType ? nullptr : cpython::place_of(object, known);
 }
 
 }  // namespace
 
-bool may_store(const Step& step, PyObject* object) { return place_to_store(step, object) != nullptr; }
-
-PyObject* stored_value(const Step& step, PyObject* object) {
-  PyObject** place = place_to_store(step, object);
-  return place == nullptr ? nullptr : *place;
+PyObject** place_to_store(const Step& step, PyObject* object) {
+  const cpython::Attribute* known = known_attribute(step, Py_TYPE(object));
+  return known == nullptr ? nullptr : place_to_store(object, *known);
 }
 
 bool store_known(PyObject* object, const cpython::Attribute& known, PyObject* value, Ref* old) {
-  PyObject** place = known.kind == cpython::Attribute::Kind::kOfType ? nullptr : cpython::place_of(object, known);
+  PyObject** place = place_to_store(object, known);
   if (place == nullptr) {
     return false;
   }

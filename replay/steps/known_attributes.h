@@ -18,10 +18,8 @@ PyObject* load_known(PyObject* object, const cpython::Attribute& known);
 // tell.
 bool load_known_method(PyObject* object, const cpython::Attribute& known, PyObject** results);
 
-// Whether the attribute of the object can be stored where it is kept; the old value may die then.
-bool may_store(const Step& step, PyObject* object);
-// The old value, borrowed; null: there is none.
-PyObject* stored_value(const Step& step, PyObject* object);
+// Where the object keeps the value of the attribute that the step stores; null: only the interpreter can store it.
+PyObject** place_to_store(const Step& step, PyObject* object);
 // Stores the value in the attribute, and returns the old one, a new reference, in `old`. False: nothing has happened.
 bool store_known(PyObject* object, const cpython::Attribute& known, PyObject* value, Ref* old);
 

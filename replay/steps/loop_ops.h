@@ -130,6 +130,12 @@ inline constexpr std::size_t kLoopCodeCount = detail::kLoopOps.size();
                  static_cast<std::int64_t>(LoopCode::kGuardLessInt) - static_cast<std::int64_t>(LoopCode::kLessInt));
 }
 
+// The comparison of a guard on two numbers, Py_LT ... Py_GE.
+[[nodiscard]] constexpr int comparison_of(LoopCode guard) {
+  const LoopCode first = guard < LoopCode::kGuardLessFloat ? LoopCode::kGuardLessInt : LoopCode::kGuardLessFloat;
+  return static_cast<int>(guard) - static_cast<int>(first);
+}
+
 static_assert(Py_LT == 0 && Py_LE == 1 && Py_EQ == 2 && Py_NE == 3 && Py_GT == 4 && Py_GE == 5);
 static_assert(shifted(LoopCode::kLessInt, Py_LE) == LoopCode::kLessEqualInt &&
               shifted(LoopCode::kLessInt, Py_EQ) == LoopCode::kEqualInt &&

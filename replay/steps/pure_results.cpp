@@ -37,10 +37,6 @@ bool is_array(PyObject* object) {
   return np != nullptr && Py_TYPE(object) == np->array_type;
 }
 
-unsigned type_of_items(PyObject* array) {
-  return static_cast<unsigned>(reinterpret_cast<array::DescrFields*>(array::as_array(array)->descr)->type_num);
-}
-
 bool is_numpy_float(PyObject* object) { return unboxed_of(Py_TYPE(object)) == Unboxed::kNumpyFloat; }
 bool is_numpy_number(PyObject* object) {
   return is_numpy_float(object) || unboxed_of(Py_TYPE(object)) == Unboxed::kNumpyInt;
@@ -70,11 +66,16 @@ bool is_float32(PyObject* object) {
   return np != nullptr && Py_TYPE(object) == np->scalar_type[array::kFloat];
 }
 
-// The value of a number that takes part in arithmetic of float32. Empty: it is no such number, or is so large or small
-// that NumPy may report an error.
-std::optional<double> moderate(PyObject* object) {
+// Whether NumPy reports nothing for a float32 of this magnitude.
+bool is_moderate(double value) {
   constexpr double kMost = 1e37;
   constexpr double kLeast = 1e-37;
+  const double magnitude = std::fabs(value);
+  return value == 0 || (magnitude > kLeast && magnitude < kMost);
+}
+
+// The value of a number that takes part in arithmetic of float32. Empty: it is no such number, or not moderate.
+std::optional<double> moderate(PyObject* object) {
   UnboxedNumber number{};
   double value = 0;
   if (is_float32(object)) {
@@ -88,8 +89,7 @@ std::optional<double> moderate(PyObject* object) {
   } else {
     return std::nullopt;
   }
-  const double magnitude = std::fabs(value);
-  return value == 0 || (magnitude > kLeast && magnitude < kMost) ? std::optional(value) : std::nullopt;
+  return is_moderate(value) ? std::optional(value) : std::nullopt;
 }
 
 // NumPy computes it, where it has nothing to report.
@@ -116,8 +116,7 @@ PyObject* float32_result(int argument, PyObject* left, PyObject* right) {
     default:
       return nullptr;
   }
-  const Ref made = Ref::steal(PyFloat_FromDouble(result));
-  return made && moderate(made.get()) ? binary_operation(argument, left, right) : nullptr;
+  return is_moderate(result) ? binary_operation(argument, left, right) : nullptr;
 }
 
 PyObject* binary_result(int argument, PyObject* left, PyObject* right) {
@@ -193,22 +192,6 @@ PyObject* method_result(const Step& step, PyObject* object, int number) {
   return results.at(static_cast<std::size_t>(number));
 }
 
-bool is_basic_part(PyObject* object) {
-  return PyLong_CheckExact(object) || cpython::is_plain_slice(object) || object == Py_Ellipsis || object == Py_None;
-}
-
-bool is_basic_index(PyObject* key) {
-  if (!PyTuple_CheckExact(key)) {
-    return is_basic_part(key);
-  }
-  for (Py_ssize_t index = 0; index < PyTuple_GET_SIZE(key); ++index) {
-    if (!is_basic_part(PyTuple_GET_ITEM(key, index))) {
-      return false;
-    }
-  }
-  return true;
-}
-
 PyObject* item_result(PyObject* container, PyObject* key) {
   if (may_collect()) {
     return nullptr;
@@ -219,8 +202,7 @@ PyObject* item_result(PyObject* container, PyObject* key) {
   if (PyDict_CheckExact(container)) {
     return PyUnicode_CheckExact(key) ? Py_XNewRef(cpython::find_without_side_effects(container, key)) : nullptr;
   }
-  const bool is_read = is_array(container) && array::is_handled(type_of_items(container)) && is_basic_index(key);
-  return is_read ? PyObject_GetItem(container, key) : nullptr;
+  return has_plain_items(container) && cpython::is_basic_index(key) ? PyObject_GetItem(container, key) : nullptr;
 }
 
 PyObject* unpacked(PyObject* sequence, Py_ssize_t count, int number) {

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import builtins
-import importlib.util
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -11,20 +10,14 @@ from typing import Any
 import pytest
 
 import tagalong
-from test_specialize_c import COMPILER, build
+from test_specialize_c import load
 
 ROUNDS = 12
 
 
 @pytest.fixture(scope="module")
 def ask(tmp_path_factory: pytest.TempPathFactory) -> Callable[[list[Any]], None]:
-    if COMPILER is None:
-        pytest.skip("no C compiler")
-    target = build(Path(__file__).parent / "pending_calls.c", tmp_path_factory.mktemp("pending"))
-    spec = importlib.util.spec_from_file_location("pending_calls", target)
-    assert spec is not None and spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
+    module = load(Path(__file__).parent / "pending_calls.c", tmp_path_factory.mktemp("pending"))
     function: Callable[[list[Any]], None] = module.ask
     return function
 

@@ -37,16 +37,20 @@ def build(source: Path, folder: Path, *flags: str) -> Path:
     return target
 
 
-@pytest.fixture(scope="module")
-def below(root: Path, tmp_path_factory: pytest.TempPathFactory) -> Any:
+def load(source: Path, folder: Path) -> Any:
+    """The extension module that is built from the source and has its name."""
     if COMPILER is None:
         pytest.skip("no C compiler")
-    target = build(root / "examples" / "below.c", tmp_path_factory.mktemp("extension"))
-    spec = importlib.util.spec_from_file_location("below", target)
+    spec = importlib.util.spec_from_file_location(source.stem, build(source, folder))
     assert spec is not None and spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module
+
+
+@pytest.fixture(scope="module")
+def below(root: Path, tmp_path_factory: pytest.TempPathFactory) -> Any:
+    return load(root / "examples" / "below.c", tmp_path_factory.mktemp("extension"))
 
 
 def test_the_header_is_plain_c_and_cpp(root: Path, tmp_path: Path) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -13,21 +12,14 @@ import pytest
 import tagalong
 from specialize_support import fast, new, slow
 from tagalong import guards
-from test_specialize_c import COMPILER, build
+from test_specialize_c import load
 
 USE, NOT_NOW, NEVER = 1, 0, -1
 
 
 @pytest.fixture(scope="module")
 def quiet(tmp_path_factory: pytest.TempPathFactory) -> Any:
-    if COMPILER is None:
-        pytest.skip("no C compiler")
-    target = build(Path(__file__).parent / "quiet_guard.c", tmp_path_factory.mktemp("quiet"))
-    spec = importlib.util.spec_from_file_location("quiet_guard", target)
-    assert spec is not None and spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module.Quiet
+    return load(Path(__file__).parent / "quiet_guard.c", tmp_path_factory.mktemp("quiet")).Quiet
 
 
 def remove_all(f: Any) -> None:

@@ -80,7 +80,7 @@ class GroupContents {
   // Makes it a condition of the group that an external object is the same in every run.
   void require_same(int index);
 
-  // group_contents_numbers.cpp
+  // group_contents_values.cpp
   // Adds a value that is computed in front of the array operations. Its index in the group's computed values; negative:
   // it cannot be computed there.
   int compute(const GroupValue& value);

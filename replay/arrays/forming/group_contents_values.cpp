@@ -82,9 +82,7 @@ int GroupContents::computed_content(int index) {
     content.computed = compute({.kind = GroupValue::Kind::kRegister, .place = origin(index)});
   } else if (content.computed < 0) {
     group_.numbers.push_back(Ref::create(content.object));
-    const int computed = compute({.kind = GroupValue::Kind::kObject, .object = content.object});
-    at(index).computed = computed;
-    return computed;
+    content.computed = compute({.kind = GroupValue::Kind::kObject, .object = content.object});
   }
   return content.computed;
 }

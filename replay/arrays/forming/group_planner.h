@@ -78,6 +78,7 @@ class FusionPlanner {
   std::int32_t register_with(int content) const;
 
   // group_planner_values.cpp
+  bool refuse_value();
   bool calculate(const Step& step, const std::int32_t* operands);
   bool load_method_of_object(const Step& step, const std::int32_t* operands);
   bool store_attribute(const Step& step, const std::int32_t* operands);

@@ -103,10 +103,10 @@ VerbKind verb_of(array::KnownFunction::Kind function) {
 // A method of an array that the fusion group has made is looked up by its name.
 bool FusionPlanner::load_method(const Step& step, const std::int32_t* operands) {
   const int index = contents_.of(operands[0]);
-  // An existing array gets its number by its register.
   if (index >= 0 && contents_.at(index).kind < Kind::kResult && !contents_.is_existing_array(index)) {
     return load_method_of_object(step, operands);
   }
+  // An existing array gets its number by its register.
   const bool is_given = index >= 0 && contents_.is_existing_array(index) && contents_.number_of(operands[0]) >= 0;
   if (index < 0 || (contents_.at(index).kind != Kind::kResult && !is_given) ||
       builder().is_scalar(contents_.at(index).number) || builder().is_column(contents_.at(index).number)) {

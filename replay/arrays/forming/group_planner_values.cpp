@@ -3,9 +3,12 @@
 
 #include "replay/arrays/forming/group_planner.h"
 #include "replay/steps/known_attributes.h"
-#include "rewriter/cpython/objects/exact_numbers.h"
 
 namespace tagalong::replay {
+
+bool FusionPlanner::refuse_value() {
+  return refuse(group_->computed.size() == kMostValues ? Reason::kLimit : Reason::kOther);
+}
 
 bool FusionPlanner::calculate(const Step& step, const std::int32_t* operands) {
   GroupValue value{.kind = GroupValue::Kind::kStep, .step = &step};
@@ -24,7 +27,7 @@ bool FusionPlanner::calculate(const Step& step, const std::int32_t* operands) {
   }
   const int result = contents_.compute(value);
   if (result < 0) {
-    return refuse(group_->computed.size() == kMostValues ? Reason::kLimit : Reason::kOther);
+    return refuse_value();
   }
   contents_.state().registers[step.result] = contents_.of_value(result);
   return true;
@@ -37,20 +40,24 @@ bool FusionPlanner::unpack(const Step& step, const std::int32_t* operands) {
   if (sequence < 0) {
     return refuse(Reason::kOther);
   }
-  const bool is_built = contents_.at(sequence).kind == Kind::kTuple;
-  const std::vector<int> parts = contents_.at(sequence).parts;
-  if (is_built && parts.size() != step.result_count) {
-    return refuse(Reason::kOther);
-  }
-  GroupValue item{.kind = GroupValue::Kind::kStep, .step = &step};
-  item.operands.push_back(is_built ? GroupValue::kNull : contents_.computed_of(operands[0]));
-  for (; item.result < step.result_count; ++item.result) {
-    const int value = is_built || item.operands.front() < 0 ? -1 : contents_.compute(item);
-    if (!is_built && value < 0) {
+  if (contents_.at(sequence).kind == Kind::kTuple) {
+    const std::vector<int>& parts = contents_.at(sequence).parts;
+    if (parts.size() != step.result_count) {
       return refuse(Reason::kOther);
     }
-    contents_.state().registers[results[item.result]] =
-        is_built ? parts[static_cast<std::size_t>(item.result)] : contents_.of_value(value);
+    for (std::size_t index = 0; index < parts.size(); ++index) {
+      contents_.state().registers[results[index]] = parts[index];
+    }
+    return true;
+  }
+  GroupValue item{.kind = GroupValue::Kind::kStep, .step = &step};
+  item.operands.push_back(contents_.computed_of(operands[0]));
+  for (; item.result < step.result_count; ++item.result) {
+    const int value = item.operands.front() < 0 ? -1 : contents_.compute(item);
+    if (value < 0) {
+      return refuse_value();
+    }
+    contents_.state().registers[results[item.result]] = contents_.of_value(value);
   }
   return true;
 }
@@ -61,7 +68,7 @@ bool FusionPlanner::store_attribute(const Step& step, const std::int32_t* operan
   const int content = contents_.of(operands[1]);
   if (object < 0 || content < 0 || !contents_.is_presentable(content) ||
       (contents_.at(content).kind < Kind::kResult && contents_.at(content).object == nullptr) ||
-      !may_store(step, contents_.values()[object].get())) {
+      place_to_store(step, contents_.values()[object].get()) == nullptr) {
     return refuse(Reason::kOther);
   }
   stores_.push_back({&step, object, content});
@@ -107,7 +114,7 @@ bool FusionPlanner::are_scalars(std::span<const std::int32_t> places) {
   return std::ranges::all_of(places, [this](std::int32_t place) {
     const Content* content = contents_.find(place);
     PyObject* object = content == nullptr || content->kind >= Kind::kResult ? nullptr : content->object;
-    return object != nullptr && (cpython::is_exact_number(object) || unboxed_of(Py_TYPE(object)) != Unboxed::kNone);
+    return object != nullptr && unboxed_of(Py_TYPE(object)) != Unboxed::kNone;
   });
 }
 
@@ -117,7 +124,7 @@ int FusionPlanner::operand(std::int32_t place, LoopField field) {
 
 bool FusionPlanner::set_unboxed(std::int32_t place, int value, Unboxed unboxed) {
   if (value < 0) {
-    return refuse(group_->computed.size() == kMostValues ? Reason::kLimit : Reason::kOther);
+    return refuse_value();
   }
   UnboxedRegister& changed = contents_.state().unboxed[place];
   changed.place = place;
@@ -158,7 +165,7 @@ bool FusionPlanner::calculate(const LoopOp& op, const Step& step) {
     return set_unboxed(op.result, result, unboxed);
   }
   if (result < 0) {
-    return refuse(group_->computed.size() == kMostValues ? Reason::kLimit : Reason::kOther);
+    return refuse_value();
   }
   contents_.state().registers[op.result] = contents_.of_value(result);
   return true;

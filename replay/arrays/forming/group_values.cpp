@@ -46,24 +46,6 @@ PyObject* operation_result(LoopCode code, PyObject* left, PyObject* right) {
     case LoopCode::kNegateInt:
     case LoopCode::kNegateFloat:
       return PyNumber_Negative(left);
-    case LoopCode::kGuardLessInt:
-    case LoopCode::kGuardLessFloat:
-      return PyObject_RichCompare(left, right, Py_LT);
-    case LoopCode::kGuardLessEqualInt:
-    case LoopCode::kGuardLessEqualFloat:
-      return PyObject_RichCompare(left, right, Py_LE);
-    case LoopCode::kGuardEqualInt:
-    case LoopCode::kGuardEqualFloat:
-      return PyObject_RichCompare(left, right, Py_EQ);
-    case LoopCode::kGuardNotEqualInt:
-    case LoopCode::kGuardNotEqualFloat:
-      return PyObject_RichCompare(left, right, Py_NE);
-    case LoopCode::kGuardGreaterInt:
-    case LoopCode::kGuardGreaterFloat:
-      return PyObject_RichCompare(left, right, Py_GT);
-    case LoopCode::kGuardGreaterEqualInt:
-    case LoopCode::kGuardGreaterEqualFloat:
-      return PyObject_RichCompare(left, right, Py_GE);
     case LoopCode::kFloatOfInt:
       return PyFloat_FromDouble(static_cast<double>(PyLong_AsLongLong(left)));
     default:  // kUnbox...
@@ -72,9 +54,7 @@ PyObject* operation_result(LoopCode code, PyObject* left, PyObject* right) {
 }
 
 // Operators of other types may run code of the program.
-bool is_number(PyObject* object) {
-  return cpython::is_exact_number(object) || unboxed_of(Py_TYPE(object)) != Unboxed::kNone;
-}
+bool is_number(PyObject* object) { return unboxed_of(Py_TYPE(object)) != Unboxed::kNone; }
 
 Ref computed_by(LoopCode code, const Operands& operands) {
   const bool are_numbers = info(code).has(loop_trait::kUnboxes)
@@ -84,7 +64,9 @@ Ref computed_by(LoopCode code, const Operands& operands) {
     return {};
   }
   const cpython::SignalsWait wait;
-  return Ref::steal(operation_result(code, operands[0], operands.size() > 1 ? operands[1] : nullptr));
+  PyObject* right = operands.size() > 1 ? operands[1] : nullptr;
+  return Ref::steal(info(code).has(loop_trait::kGuards) ? PyObject_RichCompare(operands[0], right, comparison_of(code))
+                                                        : operation_result(code, operands[0], right));
 }
 
 Operands operands_of(const GroupValue& value, const Ref* earlier) {

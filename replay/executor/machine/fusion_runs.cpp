@@ -128,8 +128,8 @@ bool may_store_attributes(const PlannedGroup& group, const Ref* values) {
   const auto most =
       static_cast<Py_ssize_t>(group.dropped.size() + group.locals.size() + group.stores.size() + group.computed.size());
   return std::ranges::all_of(group.stores, [&](const PlannedGroup::Store& store) {
-    PyObject* object = values[store.object].get();
-    return may_store(*store.step, object) && drops_without_user_code(stored_value(*store.step, object), most);
+    PyObject** place = place_to_store(*store.step, values[store.object].get());
+    return place != nullptr && drops_without_user_code(*place, most);
   });
 }
 

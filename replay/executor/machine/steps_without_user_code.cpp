@@ -36,21 +36,6 @@ unsigned type_of(const array::ArrayFields& fields) {
   return static_cast<unsigned>(reinterpret_cast<const array::DescrFields*>(fields.descr)->type_num);
 }
 
-bool is_basic_part(PyObject* object) { return is_plain_index(object) || object == Py_Ellipsis || object == Py_None; }
-
-// An index for which NumPy gives a view or one item, without calling methods of other objects.
-bool is_basic_index(PyObject* object) {
-  if (!PyTuple_CheckExact(object)) {
-    return is_basic_part(object);
-  }
-  for (Py_ssize_t number = 0; number < PyTuple_GET_SIZE(object); ++number) {
-    if (!is_basic_part(PyTuple_GET_ITEM(object, number))) {
-      return false;
-    }
-  }
-  return true;
-}
-
 // Numbers of the array's own type, which are copied without a cast that could warn.
 bool fits_without_cast(const array::ArrayFields& target, PyObject* value) {
   if (!array::is_handled(type_of(target)) || (target.flags & array::kWarnOnWrite) != 0) {
@@ -146,13 +131,13 @@ bool container_runs_no_user_code(const RunState& state, const Step& step, const 
         return is_plain_index(operand(1)) && makes_without_collection();
       }
       if (const array::ArrayFields* fields = array_of(operand(0))) {
-        return array::is_handled(type_of(*fields)) && is_basic_index(operand(1));
+        return array::is_handled(type_of(*fields)) && cpython::is_basic_index(operand(1));
       }
       return PyDict_CheckExact(operand(0)) && PyUnicode_CheckExact(operand(1)) && cpython::has_only_names(operand(0)) &&
              makes_without_collection();
     case Op::store_subscr:
       if (const array::ArrayFields* fields = array_of(operand(0))) {
-        return is_basic_index(operand(1)) && fits_without_cast(*fields, operand(2));
+        return cpython::is_basic_index(operand(1)) && fits_without_cast(*fields, operand(2));
       }
       return PyDict_CheckExact(operand(0)) && PyUnicode_CheckExact(operand(1)) && cpython::has_only_names(operand(0)) &&
              is_replaced_without_user_code(PyDict_GetItemWithError(operand(0), operand(1)));

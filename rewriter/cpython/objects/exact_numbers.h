@@ -21,6 +21,22 @@ inline bool is_plain_slice(PyObject* object) {
   return PySlice_Check(object) && is_bound(slice->start) && is_bound(slice->stop) && is_bound(slice->step);
 }
 
+// Whether NumPy gives a view or one item for this index, without calling methods of other objects.
+inline bool is_basic_index(PyObject* index) {
+  const auto is_basic = [](PyObject* part) {
+    return PyLong_CheckExact(part) || is_plain_slice(part) || part == Py_Ellipsis || part == Py_None;
+  };
+  if (!PyTuple_CheckExact(index)) {
+    return is_basic(index);
+  }
+  for (Py_ssize_t number = 0; number < PyTuple_GET_SIZE(index); ++number) {
+    if (!is_basic(PyTuple_GET_ITEM(index, number))) {
+      return false;
+    }
+  }
+  return true;
+}
+
 // False if the int does not fit.
 inline bool int64_of(PyObject* object, std::int64_t* number) {
   const auto* digits = reinterpret_cast<PyLongObject*>(object)->ob_digit;

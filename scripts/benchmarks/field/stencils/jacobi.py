@@ -14,13 +14,17 @@ def residual(u, f, h):
     return np.sqrt(np.mean(r**2))
 
 
-def run(size, rounds):
+def problem(size):
     h = 1.0 / (size - 1)
     x = np.linspace(0, 1, size)
     f = np.sin(np.pi * x)[:, None] * np.cos(2 * np.pi * x)[None, :]
     u = np.zeros((size, size))
     u[0] = x
-    v = u.copy()
+    return u, u.copy(), f, h
+
+
+def run(size, rounds):
+    u, v, f, h = problem(size)
     norms = []
     for _ in range(rounds):
         for _ in range(10):
@@ -38,12 +42,7 @@ def by_hand(njit):
                 v[i, j] = 0.25 * (u[i - 1, j] + u[i + 1, j] + u[i, j - 1] + u[i, j + 1] - h**2 * f[i, j])
 
     def by_loops(size, rounds):
-        h = 1.0 / (size - 1)
-        x = np.linspace(0, 1, size)
-        f = np.sin(np.pi * x)[:, None] * np.cos(2 * np.pi * x)[None, :]
-        u = np.zeros((size, size))
-        u[0] = x
-        v = u.copy()
+        u, v, f, h = problem(size)
         for _ in range(rounds):
             for _ in range(10):
                 step(u, v, f, h)

@@ -16,7 +16,7 @@ def wrap(field):
     field[:, -1] = field[:, 1]
 
 
-def run(size, rounds):
+def start(size):
     rng = np.random.default_rng(7)
     u = np.ones((size + 2, size + 2), np.float32)
     v = np.zeros_like(u)
@@ -24,6 +24,11 @@ def run(size, rounds):
     u[size // 2 - r : size // 2 + r, size // 2 - r : size // 2 + r] = 0.5
     v[size // 2 - r : size // 2 + r, size // 2 - r : size // 2 + r] = 0.25
     u += 0.02 * rng.random(u.shape, dtype=np.float32)
+    return u, v
+
+
+def run(size, rounds):
+    u, v = start(size)
     du, dv, feed, kill = (np.float32(number) for number in (0.16, 0.08, 0.035, 0.065))
     inner = (slice(1, -1), slice(1, -1))
     for _ in range(rounds):
@@ -51,13 +56,7 @@ def by_hand(njit):
                 q[i, j] = v[i, j] + (dv * lv + uvv - (feed + kill) * v[i, j])
 
     def by_loops(size, rounds):
-        rng = np.random.default_rng(7)
-        u = np.ones((size + 2, size + 2), np.float32)
-        v = np.zeros_like(u)
-        r = max(size // 10, 1)
-        u[size // 2 - r : size // 2 + r, size // 2 - r : size // 2 + r] = 0.5
-        v[size // 2 - r : size // 2 + r, size // 2 - r : size // 2 + r] = 0.25
-        u += 0.02 * rng.random(u.shape, dtype=np.float32)
+        u, v = start(size)
         p, q = u.copy(), v.copy()
         numbers = tuple(np.float32(number) for number in (0.16, 0.08, 0.035, 0.065))
         for _ in range(rounds * 10):
