@@ -1,9 +1,9 @@
 // The families of steps that the step machine dispatches to, a source file each (steps_*.cpp). `operands`: the
 // registers that the step takes; those of its results follow.
 //
-// Some families switch over an enumeration of their own steps, without a default, so that a step of the family without
-// a case does not compile. The step machine switches over all ops without a default: an op that belongs to no family
-// does not compile either.
+// Families with several steps switch over an enumeration of their own, without a default, so that a step of the family
+// without a case does not compile. The step machine switches over all ops without a default: an op that belongs to no
+// family does not compile either.
 #pragma once
 
 #include <cstdint>
@@ -13,6 +13,26 @@
 
 namespace tagalong::replay {
 
+enum class NumberStep : std::uint8_t {
+#define TAGALONG_NUMBER_STEP(name) name = static_cast<std::uint8_t>(Op::name),
+#include "replay/steps/step_families.def"
+};
+enum class OperatorStep : std::uint8_t {
+#define TAGALONG_OPERATOR_STEP(name) name = static_cast<std::uint8_t>(Op::name),
+#include "replay/steps/step_families.def"
+};
+enum class GlobalStep : std::uint8_t {
+#define TAGALONG_GLOBAL_STEP(name) name = static_cast<std::uint8_t>(Op::name),
+#include "replay/steps/step_families.def"
+};
+enum class AttributeStep : std::uint8_t {
+#define TAGALONG_ATTRIBUTE_STEP(name) name = static_cast<std::uint8_t>(Op::name),
+#include "replay/steps/step_families.def"
+};
+enum class NamespaceStep : std::uint8_t {
+#define TAGALONG_NAMESPACE_STEP(name) name = static_cast<std::uint8_t>(Op::name),
+#include "replay/steps/step_families.def"
+};
 enum class CellStep : std::uint8_t {
 #define TAGALONG_CELL_STEP(name) name = static_cast<std::uint8_t>(Op::name),
 #include "replay/steps/step_families.def"
@@ -31,15 +51,17 @@ enum class ThunkStep : std::uint8_t {
 #include "replay/steps/step_families.def"
 };
 
-// --- numbers: Python's, and NumPy's scalars
-StepResult execute_number(RunState& state, const Step& step, PyObject* const* operands);
+// --- operators, on numbers and on other objects; NumPy's scalars. The right operand may be null.
+StepResult execute_number(RunState& state, const Step& step, PyObject* left, PyObject* right);
+StepResult execute_operator(RunState& state, const Step& step, PyObject* left, PyObject* right);
 StepResult execute_scalars(RunState& state, const Step& step, PyObject* left, PyObject* right);
 
 // --- arrays, one operation at a time
 StepResult execute_array(RunState& state, const Step& step, const std::int32_t* operands);
 
 // --- names, and attributes of ordinary instances
-StepResult execute_name(RunState& state, const Step& step, const std::int32_t* operands);
+StepResult execute_global(RunState& state, const Step& step, const std::int32_t* operands);
+StepResult execute_attribute(RunState& state, const Step& step, const std::int32_t* operands);
 StepResult execute_namespace_name(RunState& state, const Step& step, const std::int32_t* operands);
 StepResult load_classderef(RunState& state, const Step& step, const std::int32_t* operands);
 // False: nothing has happened.

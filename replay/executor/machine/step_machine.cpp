@@ -29,7 +29,7 @@ bool is_array(PyObject* operand) {
 }
 
 // Operators that were recorded with other operands than arrays.
-bool is_general_operator(Op op) { return op == Op::binary_op || op == Op::unary_op || op == Op::compare_op; }
+bool has_array_loops(Op op) { return op == Op::binary_op || op == Op::unary_op || op == Op::compare_op; }
 
 [[noreturn, gnu::cold, gnu::noinline]] void refuse(const Step& step) {
   fail_check(__FILE__, __LINE__, "the op has steps", std::string(info(step.op).name));
@@ -64,6 +64,7 @@ bool is_general_operator(Op op) { return op == Op::binary_op || op == Op::unary_
 [[gnu::always_inline]] inline StepResult execute_step(RunState& state, const Step& step) {
   const std::int32_t* operands = state.program.operands_of(step);
   const auto operand = [&](int index) { return state.registers[operands[index]]; };
+  const auto right = [&] { return step.operand_count > 1 ? operand(1) : nullptr; };
   switch (step.op) {
     case Op::param:
       state.registers[step.result] = Py_XNewRef(state.run.slots[step.immediate]);
@@ -152,12 +153,8 @@ bool is_general_operator(Op op) { return op == Op::binary_op || op == Op::unary_
       return try_fusion_group(state, step) ? StepResult::kFused : execute_call(state, step, operands);
     case Op::known_call:
       return call_known_function(state, step, operands);
-    case Op::load_name:
-    case Op::store_name:
-    case Op::delete_name:
-    case Op::import_star:
-    case Op::print_expr:
-    case Op::setup_annotations:
+#define TAGALONG_NAMESPACE_STEP(name) case Op::name:
+#include "replay/steps/step_families.def"
       return execute_namespace_name(state, step, operands);
     case Op::load_classderef:
       return load_classderef(state, step, operands);
@@ -205,16 +202,12 @@ bool is_general_operator(Op op) { return op == Op::binary_op || op == Op::unary_
       return execute_scalars(state, step, operand(0), operand(1));
     case Op::rebind_global:
       return rebind_global(step, operand(0), operand(1)) ? StepResult::kNext : StepResult::kReexecute;
-    case Op::load_global:
-    case Op::store_global:
-    case Op::load_attr:
-    case Op::member:
-    case Op::load_module_attr:
-    case Op::store_attr:
-    case Op::delete_attr:
-    case Op::load_method:
-    case Op::load_module_method:
-      return execute_name(state, step, operands);
+#define TAGALONG_GLOBAL_STEP(name) case Op::name:
+#include "replay/steps/step_families.def"
+      return execute_global(state, step, operands);
+#define TAGALONG_ATTRIBUTE_STEP(name) case Op::name:
+#include "replay/steps/step_families.def"
+      return execute_attribute(state, step, operands);
 #define TAGALONG_CELL_STEP(name) case Op::name:
 #include "replay/steps/step_families.def"
       return execute_cell_or_function(state, step, operands);
@@ -227,24 +220,14 @@ bool is_general_operator(Op op) { return op == Op::binary_op || op == Op::unary_
 #define TAGALONG_THUNK_STEP(name) case Op::name:
 #include "replay/steps/step_families.def"
       return execute_by_thunk(state, step, static_cast<ThunkStep>(step.op), operands);
-    case Op::unary_op:
-    case Op::unary_not:
-    case Op::to_bool:
-    case Op::bool_not:
-    case Op::binary_op:
-    case Op::compare_op:
-    case Op::is_op:
-    case Op::contains_op:
-    case Op::int_binary:
-    case Op::int_compare:
-    case Op::float_binary:
-    case Op::float_compare:
-    case Op::number_truth: {
-      const std::array<PyObject*, 2> values = {operand(0), step.operand_count > 1 ? operand(1) : nullptr};
-      return is_general_operator(step.op) && (is_array(values[0]) || is_array(values[1]))
+#define TAGALONG_NUMBER_STEP(name) case Op::name:
+#include "replay/steps/step_families.def"
+      return execute_number(state, step, operand(0), right());
+#define TAGALONG_OPERATOR_STEP(name) case Op::name:
+#include "replay/steps/step_families.def"
+      return has_array_loops(step.op) && (is_array(operand(0)) || is_array(right()))
                  ? execute_array(state, step, operands)
-                 : execute_number(state, step, values.data());
-    }
+                 : execute_operator(state, step, operand(0), right());
     case Op::constant:
     case Op::null:
     case Op::function:

@@ -15,76 +15,88 @@
 
 namespace tagalong::replay {
 
-StepResult execute_name(RunState& state, const Step& step, const std::int32_t* operands) {
-  const auto operand = [&](int index) { return state.registers[operands[index]]; };
-  switch (step.op) {
-    case Op::load_global: {
-      if (PyObject* known = known_global(step, operand(0))) {
-        state.registers[step.result] = Py_NewRef(known);
-        return StepResult::kNext;
+namespace {
+
+// The frames are made real in front of what may run user code.
+bool begin_user_code(RunState& state, const Step& step) {
+  state.user_code_step = static_cast<std::int32_t>(state.program.index_of(step));
+  return sync_frames(state, step);
+}
+
+StepResult store_new(RunState& state, const Step& step, PyObject* borrowed) {
+  state.registers[step.result] = Py_NewRef(borrowed);
+  return StepResult::kNext;
+}
+
+// The two results of loading a method: the function and its object, or null and what is called.
+StepResult store_method(RunState& state, const Step& step, const std::int32_t* operands, PyObject* first,
+                        PyObject* second) {
+  state.registers[operands[step.operand_count]] = first;
+  state.registers[operands[step.operand_count + 1]] = second;
+  return StepResult::kNext;
+}
+
+}  // namespace
+
+StepResult execute_global(RunState& state, const Step& step, const std::int32_t* operands) {
+  PyObject* owner = state.registers[operands[0]];
+  switch (static_cast<GlobalStep>(step.op)) {
+    case GlobalStep::load_global: {
+      PyObject* known = known_global(step, owner);
+      PyObject* value = known != nullptr ? known : look_up_global(step, owner);
+      if (value != nullptr) {
+        return store_new(state, step, value);
       }
-      if (PyObject* value = look_up_global(step, operand(0))) {
-        state.registers[step.result] = Py_NewRef(value);
-        return StepResult::kNext;
-      }
-      return step.expects_raise && look_up_runs_no_user_code(operand(0), step.object)
+      return step.expects_raise && look_up_runs_no_user_code(owner, step.object)
                  ? execute_by_thunk(state, step, ThunkStep::load_global, operands)
                  : StepResult::kReexecute;
     }
-    case Op::store_global:
-      if (cpython::asks_keys(PyFunction_GET_GLOBALS(operand(0)), step.object)) {
+    case GlobalStep::store_global: {
+      PyObject* globals = PyFunction_GET_GLOBALS(owner);
+      if (cpython::asks_keys(globals, step.object)) {
         return StepResult::kReexecute;
       }
-      break;
-    case Op::load_module_attr:
-    case Op::load_module_method: {
-      PyObject* value = look_up_in_module(step, operand(0));
-      if (value == nullptr) {
-        return StepResult::kReexecute;
-      }
-      if (step.op == Op::load_module_attr) {
-        state.registers[step.result] = Py_NewRef(value);
-      } else {
-        state.registers[operands[step.operand_count]] = nullptr;
-        state.registers[operands[step.operand_count + 1]] = Py_NewRef(value);
-      }
-      return StepResult::kNext;
+      return begin_user_code(state, step)
+                 ? from_status(PyDict_SetItem(globals, step.object, state.registers[operands[1]]))
+                 : StepResult::kRaised;
     }
-    case Op::load_attr:
-    case Op::store_attr:
-    case Op::load_method:
-      if (!step.expects_raise && try_attribute(state, step, operands)) {
-        return StepResult::kNext;
-      }
-      break;
-    default:
-      break;
+    case GlobalStep::load_module_attr: {
+      PyObject* value = look_up_in_module(step, owner);
+      return value != nullptr ? store_new(state, step, value) : StepResult::kReexecute;
+    }
+    case GlobalStep::load_module_method: {
+      PyObject* value = look_up_in_module(step, owner);
+      return value != nullptr ? store_method(state, step, operands, nullptr, Py_NewRef(value)) : StepResult::kReexecute;
+    }
   }
-  state.user_code_step = static_cast<std::int32_t>(state.program.index_of(step));
-  if (!sync_frames(state, step)) {
+  return StepResult::kReexecute;  // not reached
+}
+
+StepResult execute_attribute(RunState& state, const Step& step, const std::int32_t* operands) {
+  PyObject* owner = state.registers[operands[0]];
+  const bool may_be_direct = step.op != Op::member && step.op != Op::delete_attr && !step.expects_raise;
+  if (may_be_direct && try_attribute(state, step, operands)) {
+    return StepResult::kNext;
+  }
+  if (!begin_user_code(state, step)) {
     return StepResult::kRaised;
   }
-  switch (step.op) {
-    case Op::store_global:
-      return from_status(
-          PyDict_SetItem(reinterpret_cast<PyFunctionObject*>(operand(0))->func_globals, step.object, operand(1)));
-    case Op::member:
-    case Op::load_attr:
-      return store(state, step, PyObject_GetAttr(operand(0), step.object));
-    case Op::store_attr:
-      return from_status(PyObject_SetAttr(operand(0), step.object, operand(1)));
-    case Op::delete_attr:
-      return from_status(PyObject_SetAttr(operand(0), step.object, nullptr));
-    default: {
+  switch (static_cast<AttributeStep>(step.op)) {
+    case AttributeStep::member:
+    case AttributeStep::load_attr:
+      return store(state, step, PyObject_GetAttr(owner, step.object));
+    case AttributeStep::store_attr:
+      return from_status(PyObject_SetAttr(owner, step.object, state.registers[operands[1]]));
+    case AttributeStep::delete_attr:
+      return from_status(PyObject_SetAttr(owner, step.object, nullptr));
+    case AttributeStep::load_method: {
       std::array<PyObject*, 2> results{};
-      if (!replay::load_method(operand(0), step.object, results.data())) {
-        return StepResult::kRaised;
-      }
-      state.registers[operands[step.operand_count]] = results[0];
-      state.registers[operands[step.operand_count + 1]] = results[1];
-      return StepResult::kNext;
+      return replay::load_method(owner, step.object, results.data())
+                 ? store_method(state, step, operands, results[0], results[1])
+                 : StepResult::kRaised;
     }
   }
+  return StepResult::kReexecute;  // not reached
 }
 
 // What the name was bound to dies without user code or not at all, and the dict keeps its size.
@@ -102,21 +114,22 @@ bool rebind_global(const Step& step, PyObject* function, PyObject* value) {
 namespace {
 
 // The thunk returns a copy of the value, or another object that is always there.
-std::vector<cpython::Instruction> instructions_of(Op op) {
+std::vector<cpython::Instruction> instructions_of(NamespaceStep op) {
   switch (op) {
-    case Op::load_name:
+    case NamespaceStep::load_name:
       return {{LOAD_NAME, 0}};
-    case Op::store_name:
+    case NamespaceStep::store_name:
       return {{COPY, 1}, {STORE_NAME, 0}};
-    case Op::delete_name:
+    case NamespaceStep::delete_name:
       return {{DELETE_NAME, 0}, {LOAD_ASSERTION_ERROR, 0}};
-    case Op::import_star:
+    case NamespaceStep::import_star:
       return {{COPY, 1}, {IMPORT_STAR, 0}};
-    case Op::print_expr:
+    case NamespaceStep::print_expr:
       return {{COPY, 1}, {PRINT_EXPR, 0}};
-    default:
+    case NamespaceStep::setup_annotations:
       return {{SETUP_ANNOTATIONS, 0}, {LOAD_ASSERTION_ERROR, 0}};
   }
+  return {};  // not reached
 }
 
 }  // namespace
@@ -127,7 +140,8 @@ StepResult execute_namespace_name(RunState& state, const Step& step, const std::
   }
   if (!step.helper) {
     const Ref names = step.object != nullptr ? Ref::steal(PyTuple_Pack(1, step.object)) : Ref();
-    const CodeRef code = cpython::make_namespace_thunk(instructions_of(step.op), names.get());
+    const CodeRef code =
+        cpython::make_namespace_thunk(instructions_of(static_cast<NamespaceStep>(step.op)), names.get());
     if (!code) {
       return StepResult::kRaised;
     }

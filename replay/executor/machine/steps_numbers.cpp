@@ -19,6 +19,10 @@ bool are_exact_numbers(PyObject* left, PyObject* right) {
   return cpython::is_exact_number(left) && (right == nullptr || cpython::is_exact_number(right));
 }
 
+StepResult store_truth(RunState& state, const Step& step, bool value) {
+  return store(state, step, Py_NewRef(value ? Py_True : Py_False));
+}
+
 PyObject* quick_binary(const Step& step, PyObject* left, PyObject* right) {
   const cpython::SignalsWait wait;
   return binary_operation(step.immediate, left, right);
@@ -32,10 +36,7 @@ StepResult long_binary(RunState& state, const Step& step, PyObject* left, PyObje
 
 }  // namespace
 
-StepResult execute_number(RunState& state, const Step& step, PyObject* const* operands) {
-  PyObject* left = operands[0];
-  PyObject* right = operands[1];
-  const auto truth = [&](bool value) { return store(state, step, Py_NewRef(value ? Py_True : Py_False)); };
+StepResult execute_number(RunState& state, const Step& step, PyObject* left, PyObject* right) {
   // Operations on exact numbers run no user code; when one raises, the original instruction raises again.
   const auto exact = [&](PyObject* result) {
     if (result == nullptr && !step.expects_raise) {
@@ -44,48 +45,52 @@ StepResult execute_number(RunState& state, const Step& step, PyObject* const* op
     }
     return store(state, step, result);
   };
-  switch (step.op) {
-    case Op::bool_not:
-      return truth(left != Py_True);
-    case Op::is_op:
-      return truth((left == right) != (step.immediate != 0));
-    case Op::int_binary:
+  switch (static_cast<NumberStep>(step.op)) {
+    case NumberStep::bool_not:
+      return store_truth(state, step, left != Py_True);
+    case NumberStep::is_op:
+      return store_truth(state, step, (left == right) != (step.immediate != 0));
+    case NumberStep::int_binary:
       return may_take_long(step.immediate, left, right) ? long_binary(state, step, left, right)
                                                         : exact(quick_binary(step, left, right));
-    case Op::float_binary:
+    case NumberStep::float_binary:
       return exact(float_binary(step.immediate, left, right));
-    case Op::int_compare:
+    case NumberStep::int_compare:
       return exact(int_compare(step.immediate, left, right));
-    case Op::float_compare:
+    case NumberStep::float_compare:
       return exact(float_compare(step.immediate, left, right));
-    case Op::number_truth:
-      return truth(number_truth(left));
-    default:
-      break;
+    case NumberStep::number_truth:
+      return store_truth(state, step, number_truth(left));
   }
+  return StepResult::kReexecute;  // not reached
+}
+
+StepResult execute_operator(RunState& state, const Step& step, PyObject* left, PyObject* right) {
   if ((step.op == Op::to_bool || step.op == Op::unary_not) && (PyBool_Check(left) || left == Py_None)) {
-    return truth((left == Py_True) == (step.op == Op::to_bool));
+    return store_truth(state, step, (left == Py_True) == (step.op == Op::to_bool));
   }
   if (!are_exact_numbers(left, right) && !operator_runs_no_user_code(state, step, left, right) &&
       !sync_frames(state, step)) {
     return StepResult::kRaised;
   }
-  switch (step.op) {
-    case Op::binary_op:
+  switch (static_cast<OperatorStep>(step.op)) {
+    case OperatorStep::binary_op:
       return store(state, step, binary_operation(step.immediate, left, right));
-    case Op::compare_op:
+    case OperatorStep::compare_op:
       return store(state, step, compare(step.immediate, left, right));
-    case Op::unary_op:
+    case OperatorStep::unary_op:
       return store(state, step, unary_operation(step.immediate, left));
-    case Op::contains_op: {
+    case OperatorStep::contains_op: {
       const int found = PySequence_Contains(right, left);
-      return found < 0 ? StepResult::kRaised : truth((found != 0) != (step.immediate != 0));
+      return found < 0 ? StepResult::kRaised : store_truth(state, step, (found != 0) != (step.immediate != 0));
     }
-    default: {
+    case OperatorStep::to_bool:
+    case OperatorStep::unary_not: {
       const int value = PyObject_IsTrue(left);
-      return value < 0 ? StepResult::kRaised : truth((value != 0) == (step.op == Op::to_bool));
+      return value < 0 ? StepResult::kRaised : store_truth(state, step, (value != 0) == (step.op == Op::to_bool));
     }
   }
+  return StepResult::kReexecute;  // not reached
 }
 
 StepResult execute_scalars(RunState& state, const Step& step, PyObject* left, PyObject* right) {
