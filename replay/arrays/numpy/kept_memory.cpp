@@ -1,15 +1,15 @@
 #include "replay/arrays/numpy/kept_memory.h"
 
 #include <sys/mman.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
+#include <cstdint>
 #include <cstring>
 #include <mutex>
 #include <utility>
 #include <vector>
-
-#include "replay/arrays/numpy/fresh_pages.h"
 
 #ifdef __SANITIZE_ADDRESS__
 extern "C" void __asan_poison_memory_region(const volatile void* memory, std::size_t size);
@@ -33,19 +33,9 @@ struct Handler {
   Allocator allocator;
 };
 constexpr const char* kCapsule = "mem_handler";
-constexpr std::size_t kMaxHandedOut = 8;
-// Smaller blocks contain few huge pages, if any.
-constexpr std::size_t kMinCollapsed = 4U << 20U;
-// How often a block has been taken when its pages are collapsed into huge pages. Collapsing takes about as long as this
-// many uses with small pages: fewer uses where the system takes the pages back each time (MADV_FREE) than where they
-// stay.
-constexpr unsigned kUsesWhereFreed = 2;
-constexpr unsigned kUsesWhereKept = 16;
-
 struct Kept {
   void* memory;
   std::size_t size;
-  unsigned taken = 0;  // how often the block was taken; counted where its pages may be collapsed
 };
 
 // Blocks in the order in which they were given back.
@@ -59,7 +49,6 @@ struct Store {
   FreeList ordinary{.max_bytes = kMostKeptTogether};
   FreeList large{.max_bytes = kMostLargeTogether};  // for larger blocks, whose pages the system may take back
   std::uint64_t taken = 0;
-  std::vector<Kept> handed_out;  // the most recently taken blocks of at least kMinCollapsed bytes
   Handler handler{};
   Allocator numpy_allocator{};
   PyObject* capsule = nullptr;
@@ -84,34 +73,13 @@ void mark_as_freed(const Kept& kept, bool is_freed) {
 #endif
 }
 
-// False: the system does not accept MADV_FREE for this memory.
-bool mark_pages_free(void* memory, std::size_t size) { return advise_pages(memory, size, MADV_FREE) == 0; }
-
-// Collapses small pages into huge pages. Where a block in small pages is marked as free (MADV_FREE) and written again,
-// the system handles each page on its own, which takes as long as computing what is written there. Where an array is
-// read again from the outer cache, as in softmax, a good part of the time is translation of addresses. The code that
-// had the memory before NumPy may not have asked for huge pages.
-void collapse_pages(void* memory, std::size_t size) {
-#ifdef MADV_COLLAPSE
-  constexpr int kCollapse = MADV_COLLAPSE;
-#else
-  constexpr int kCollapse = 25;
-#endif
-  // Where the system does not know the request, the pages stay as they are.
-  static_cast<void>(advise_pages(memory, size, kCollapse));
-}
-
-// How often the block had been taken when it was last handed out, or 0 if that is not known.
-unsigned times_taken(const void* memory, std::size_t size) {
-  std::vector<Kept>& handed_out = store().handed_out;
-  const auto found =
-      std::ranges::find_if(handed_out, [&](const Kept& kept) { return kept.memory == memory && kept.size == size; });
-  if (found == handed_out.end()) {
-    return 0;
-  }
-  const unsigned times = found->taken;
-  handed_out.erase(found);
-  return times;
+// Lets the system take the pages back. False: it does not accept the request for this memory.
+bool mark_pages_free(void* memory, std::size_t size) {
+  static const auto page = static_cast<std::uintptr_t>(sysconf(_SC_PAGESIZE));
+  const auto begin = (reinterpret_cast<std::uintptr_t>(memory) + page - 1) / page * page;
+  const auto end = (reinterpret_cast<std::uintptr_t>(memory) + size) / page * page;
+  // NOLINTNEXTLINE(performance-no-int-to-ptr): whole pages of the block
+  return madvise(reinterpret_cast<void*>(begin), end - begin, MADV_FREE) == 0;
 }
 
 // Removes the oldest blocks from the list until it holds at most `max_bytes`.
@@ -142,12 +110,6 @@ void* allocate(void* context, std::size_t size) {
       if (found->size == size) {
         void* memory = found->memory;
         mark_as_freed(*found, false);
-        if (size >= kMinCollapsed) {
-          if (own.handed_out.size() == kMaxHandedOut) {
-            own.handed_out.erase(own.handed_out.begin());
-          }
-          own.handed_out.push_back({memory, size, found->taken + 1});
-        }
         free_list.bytes -= size;
         free_list.kept.erase(found);
         ++own.taken;
@@ -166,9 +128,6 @@ void* allocate(void* context, std::size_t size) {
     release(numpy_allocator, all);
     memory = numpy_allocator.malloc(numpy_allocator.context, size);
   }
-  if (memory != nullptr && size >= kLeastKept) {
-    make_pages(memory, size);
-  }
   return memory;
 }
 
@@ -177,16 +136,6 @@ void deallocate(void* context, void* memory, std::size_t size) {
   const auto& numpy_allocator = *static_cast<const Allocator*>(context);
   const bool is_kept = memory != nullptr && size >= kLeastKept && size <= kMostLargeTogether;
   const bool is_large = is_kept && size > kMostKeptTogether;
-  unsigned taken = 0;
-  if (is_kept && size >= kMinCollapsed) {
-    {
-      const std::scoped_lock lock(own.mutex);
-      taken = times_taken(memory, size);
-    }
-    if (taken == (is_large ? kUsesWhereFreed : kUsesWhereKept)) {
-      collapse_pages(memory, size);
-    }
-  }
   if (!is_kept || (is_large && !mark_pages_free(memory, size))) {
     numpy_allocator.free(numpy_allocator.context, memory, size);
     return;
@@ -195,7 +144,7 @@ void deallocate(void* context, void* memory, std::size_t size) {
   {
     const std::scoped_lock lock(own.mutex);
     FreeList& free_list = free_list_of(size);
-    free_list.kept.push_back({memory, size, taken});
+    free_list.kept.push_back({memory, size});
     mark_as_freed(free_list.kept.back(), true);
     free_list.bytes += size;
     evict_oldest(&free_list, free_list.max_bytes, &oldest);
