@@ -6,6 +6,7 @@
 
 #include "recorder/deferred/deferred_expression.h"
 #include "recorder/deferred/operations.h"
+#include "replay/arrays/calls/numpy_calls.h"
 #include "replay/arrays/fusion/fusion_plan.h"
 #include "replay/arrays/fusion/fusion_reasons.h"
 #include "replay/arrays/kernels/histogram.h"
@@ -86,6 +87,10 @@ constexpr std::array kCounters{
             [] { return array::histogram_tally.computed.count(); }},
     Counter{"histograms_left", "calls of np.bincount that were left to NumPy",
             [] { return array::histogram_tally.left.count(); }},
+    Counter{"numpy_calls_direct", "calls of NumPy's functions without their frames and dispatchers",
+            [] { return array::direct_calls.computed.count(); }},
+    Counter{"numpy_calls_left", "calls of these functions that were made as usual",
+            [] { return array::direct_calls.left.count(); }},
     Counter{"kept_memory_taken", "large results in memory that an earlier one had left",
             [] { return array::kept_memory_taken(); }},
     // --- recording

@@ -183,10 +183,9 @@ PyObject* call(PyObject* self, PyObject* const* arguments, std::size_t flags, Py
     const auto kind = is_ufunc(callable) ? ArrayOperator::Kind::kCall : ArrayOperator::Kind::kWhere;
     return operate({.kind = kind, .callable = Ref::create(callable)}, operands);
   }
-  std::array<PyObject*, 2 + kMostInputs> slots{nullptr, callable};
   const std::size_t count = operands.size() + (names == nullptr ? 0 : PyTuple_GET_SIZE(names));
-  std::copy_n(arguments, count, slots.begin() + 2);
-  PyObject* bins = array::count_bins(slots.data(), static_cast<int>(count) + 2, names);
+  const array::Numpy* np = array::met_numpy();
+  PyObject* bins = np == nullptr ? nullptr : array::count_bins(*np, arguments, static_cast<int>(count), names);
   return bins != nullptr ? bins : PyObject_Vectorcall(callable, arguments, flags, names);
 }
 

@@ -209,18 +209,9 @@ PyObject* bincount() {
   return function->get();
 }
 
-PyObject* count_bins(PyObject* const* slots, int count, PyObject* names) {
-  constexpr int kCallableSlots = 2;
-  PyObject* callable = slots[1];
-  if (slots[0] != nullptr || PyFunction_Check(callable) || PyCFunction_Check(callable) || PyType_Check(callable)) {
-    return nullptr;
-  }
-  const Numpy* np = met_numpy();
-  if (np == nullptr || callable != bincount()) {
-    return nullptr;
-  }
+PyObject* count_bins(const Numpy& np, PyObject* const* arguments, int count, PyObject* names) {
   Call call;
-  return counted(*np, call, read(*np, slots + kCallableSlots, count - kCallableSlots, names, &call));
+  return counted(np, call, read(np, arguments, count, names, &call));
 }
 
 PyObject* count_bins(const Numpy& np, PyObject* labels, PyObject* weights, Extent least) {

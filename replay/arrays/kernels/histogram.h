@@ -1,7 +1,7 @@
 // np.bincount of exact arrays, without NumPy's Python code. Several counters for each label shorten the chain of
 // dependent increments. Weights are added in the order of the elements, as in NumPy.
 //
-//   if (PyObject* bins = count_bins(slots, count, names)) { ... }  // otherwise: the general call
+//   if (PyObject* bins = count_bins(np, arguments, count, names)) { ... }  // otherwise: the general call
 #pragma once
 
 #include <Python.h>
@@ -16,10 +16,10 @@ extern LoopTally histogram_tally;  // calls
 // NumPy's bincount. Null before the program has imported NumPy.
 [[nodiscard]] PyObject* bincount();
 
-// Executes a call with the layout of CPython's stack: null, the callable, the arguments; `names` are the names of the
-// last arguments, or null. Returns a new reference. Null: not a call of bincount, or unsupported operands, or the call
-// would raise; then nothing has happened and no exception is set. Runs no user code.
-[[nodiscard]] PyObject* count_bins(PyObject* const* slots, int count, PyObject* names);
+// Executes a call with these arguments; `names` are the names of the last arguments, or null. Returns a new reference.
+// Null: unsupported operands, or the call would raise; then nothing has happened and no exception is set. Runs no user
+// code.
+[[nodiscard]] PyObject* count_bins(const Numpy& np, PyObject* const* arguments, int count, PyObject* names);
 // The same for operands: labels, weights or null, and the minimal number of bins.
 [[nodiscard]] PyObject* count_bins(const Numpy& np, PyObject* labels, PyObject* weights, Extent least);
 

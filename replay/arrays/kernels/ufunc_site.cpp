@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "replay/arrays/kernels/loop_parts.h"
+#include "replay/arrays/kernels/matmul.h"
 #include "replay/arrays/numpy/elision.h"
 #include "replay/arrays/numpy/kept_memory.h"
 #include "replay/arrays/numpy/operand.h"
@@ -409,6 +410,10 @@ Outcome UfuncSite::call(PyObject* ufunc, PyObject* const* operands, unsigned nin
   if (np == nullptr || nin == 0 || nin > kMaxInputs || Py_TYPE(ufunc) != np->ufunc_type) {
     return fallback();
   }
+  if (nin == 2 && ufunc == matmul_ufunc(*np) && multiply_matrices(*np, operands[0], operands[1], result, before)) {
+    ++stats_.direct;
+    return *result ? Outcome::kDone : Outcome::kError;
+  }
   return apply(*np, {.ufunc = ufunc, .operands = operands, .nin = nin, .temporaries = temporaries, .before = before},
                result);
 }
@@ -421,6 +426,10 @@ Outcome UfuncSite::binary(BinaryOperator op, PyObject* left, PyObject* right, un
   }
   // An in-place operator whose left operand is no array is the plain operator.
   const bool inplace = is_inplace(op) && Py_TYPE(left) == np->array_type;
+  if (op == BinaryOperator::kMatrixMultiply && multiply_matrices(*np, left, right, result, before)) {
+    ++stats_.direct;
+    return *result ? Outcome::kDone : Outcome::kError;
+  }
   const OperatorRow& row = operator_row(op);
   if (row.ufunc == UfuncName::kCount || (Py_TYPE(left) != np->array_type && Py_TYPE(right) != np->array_type)) {
     return fallback();

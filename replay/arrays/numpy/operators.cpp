@@ -13,7 +13,7 @@ constexpr std::array<OperatorRow, kOperators> kOperatorRows{{
     {UfuncName::kBitwiseAnd, Elision::kCommutative, PyNumber_InPlaceAnd},
     {UfuncName::kFloorDivide, Elision::kLeft, PyNumber_InPlaceFloorDivide},
     {UfuncName::kLeftShift, Elision::kLeft, PyNumber_InPlaceLshift},
-    {UfuncName::kCount, Elision::kNever, PyNumber_InPlaceMatrixMultiply},  // matmul has no direct path
+    {UfuncName::kCount, Elision::kNever, PyNumber_InPlaceMatrixMultiply},  // matmul.h
     {UfuncName::kMultiply, Elision::kCommutative, PyNumber_InPlaceMultiply},
     {UfuncName::kRemainder, Elision::kNever, PyNumber_InPlaceRemainder},
     {UfuncName::kBitwiseOr, Elision::kCommutative, PyNumber_InPlaceOr},

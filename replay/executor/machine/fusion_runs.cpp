@@ -42,6 +42,64 @@ struct FusionResults {
   Ref tuple;  // untracked by the collector before it is filled
 };
 
+// The real frames of inlined calls that return in the group. They end when the group is committed.
+class ReturningFrames {
+ public:
+  ReturningFrames(const RunState& state, const PlannedGroup& group) : state_(state), first_(state.run.depth) {
+    for (const std::int32_t frame : group.returned_frames) {
+      first_ -= first_ > 0 && state.run.frame_numbers[first_ - 1] == frame ? 1 : 0;
+    }
+  }
+  // Whether the program has no hold of them.
+  [[nodiscard]] bool may_return() const {
+    for (int level = first_; level < state_.run.depth; ++level) {
+      const cpython::Frame* frame = state_.run.frames[level];
+      const auto number = static_cast<std::size_t>(state_.run.frame_numbers[level]);
+      if (cpython::is_held(frame) || cpython::has_locals_dict(frame) ||
+          is_resumption(state_.program.graph.frames[number].return_kind)) {
+        return false;
+      }
+    }
+    return true;
+  }
+  // How many references to objects their ends drop, at most.
+  [[nodiscard]] Py_ssize_t references() const {
+    Py_ssize_t count = 0;
+    for (int level = first_; level < state_.run.depth; ++level) {
+      count += cpython::slot_count(cpython::code_of(state_.run.frames[level])) + 1;
+    }
+    return count;
+  }
+  // How many references to this object their ends drop.
+  [[nodiscard]] Py_ssize_t references_to(PyObject* object) const {
+    Py_ssize_t count = 0;
+    for (int level = first_; level < state_.run.depth; ++level) {
+      cpython::Frame* frame = state_.run.frames[level];
+      PyObject** slots = cpython::locals_of(frame);
+      count += std::count(slots, slots + cpython::slot_count(cpython::code_of(frame)), object);
+      count += reinterpret_cast<PyObject*>(cpython::function_of(frame)) == object ? 1 : 0;
+    }
+    return count;
+  }
+  // Whether the condition holds for their functions, and for each object in their variables.
+  template <class Condition>
+  [[nodiscard]] bool all_of(const Condition& condition) const {
+    for (int level = first_; level < state_.run.depth; ++level) {
+      cpython::Frame* frame = state_.run.frames[level];
+      PyObject** slots = cpython::locals_of(frame);
+      if (!condition(reinterpret_cast<PyObject*>(cpython::function_of(frame))) ||
+          !std::all_of(slots, slots + cpython::slot_count(cpython::code_of(frame)), condition)) {
+        return false;
+      }
+    }
+    return true;
+  }
+
+ private:
+  const RunState& state_;
+  int first_;  // level of the outermost one
+};
+
 // Whether the plan holds, and user code can notice nothing of the group but its results.
 array::FusionReason check_group(const RunState& state, const PlannedGroup& group) {
   for (const auto& [place, object] : group.same) {
@@ -58,10 +116,9 @@ array::FusionReason check_group(const RunState& state, const PlannedGroup& group
       return Reason::kGuardFails;
     }
   }
-  for (const std::int32_t frame : group.returned_frames) {
-    if (state.run.depth > 0 && state.run.frame_numbers[state.run.depth - 1] == frame) {
-      return Reason::kRealFrame;
-    }
+  const ReturningFrames returning(state, group);
+  if (!returning.may_return()) {
+    return Reason::kRealFrame;
   }
   if (group.returns && state.run.depth > 0 &&
       (cpython::is_held(state.run.frames[0]) || cpython::has_locals_dict(state.run.frames[0]))) {
@@ -85,12 +142,27 @@ array::FusionReason check_group(const RunState& state, const PlannedGroup& group
       return Reason::kRealFrame;
     }
   }
-  const auto most = static_cast<Py_ssize_t>(group.dropped.size() + group.locals.size());
-  const auto has_no_user_code = [&](PyObject* object) { return drops_without_user_code(object, most); };
+  const auto most = static_cast<Py_ssize_t>(group.dropped.size() + group.locals.size()) + returning.references();
+  // Whether something else refers to the object, too. Costs more than the other test.
+  const auto survives = [&](PyObject* object) {
+    auto count = static_cast<Py_ssize_t>(group.stores.size()) + returning.references_to(object);
+    count += std::ranges::count_if(group.dropped, [&](std::int32_t place) { return state.registers[place] == object; });
+    for (const PlannedGroup::Local& local : group.locals) {
+      const int level = real_level(state, local.frame);
+      count += level >= 0 && cpython::locals_of(state.run.frames[level])[local.slot] == object ? 1 : 0;
+    }
+    return Py_REFCNT(object) > count;
+  };
+  const auto has_no_user_code = [&](PyObject* object) {
+    return drops_without_user_code(object, most) || survives(object);
+  };
   for (const std::int32_t place : group.dropped) {
     if (!has_no_user_code(state.registers[place])) {
       return Reason::kDeath;
     }
+  }
+  if (!returning.all_of(has_no_user_code)) {
+    return Reason::kDeath;
   }
   for (const PlannedGroup::Local& local : group.locals) {
     const int level = real_level(state, local.frame);
@@ -208,6 +280,11 @@ void commit_group(RunState& state, const PlannedGroup& group, FusionResults* res
       PyObject* old = std::exchange(cpython::locals_of(state.run.frames[level])[local.slot], Py_XNewRef(value));
       state.run.synced_keys[level] = -1;
       Py_XDECREF(old);
+    }
+  }
+  for (const std::int32_t frame : group.returned_frames) {
+    if (state.run.depth > 0 && state.run.frame_numbers[state.run.depth - 1] == frame) {
+      pop_frame(state);
     }
   }
   state.fused_steps = group.count;

@@ -3,7 +3,7 @@
 #include <array>
 #include <vector>
 
-#include "replay/arrays/kernels/histogram.h"
+#include "replay/arrays/calls/numpy_calls.h"
 #include "replay/executor/machine/frames.h"
 #include "replay/executor/machine/step_families.h"
 #include "replay/objects/binding.h"
@@ -132,8 +132,8 @@ StepResult execute_call(RunState& state, const Step& step, const std::int32_t* o
   PyObject* keywords = step.object == Py_None || step.op == Op::array_call ? nullptr : step.object;
   const bool is_plain = step.op == Op::call && !step.expects_raise;
   if (is_plain) {
-    if (PyObject* bins = array::count_bins(arguments, step.operand_count, keywords)) {
-      return store(state, step, bins);
+    if (PyObject* result = array::call_directly(arguments, step.operand_count, keywords)) {
+      return store(state, step, result);
     }
   }
   const bool has_no_user_code = state.unboxed != nullptr && keywords == nullptr && is_plain &&

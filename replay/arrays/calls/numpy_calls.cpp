@@ -1,0 +1,174 @@
+#include "replay/arrays/calls/numpy_calls.h"
+
+#include <algorithm>
+#include <cstring>
+#include <string_view>
+#include <unordered_map>
+
+#include "replay/arrays/calls/call.h"
+#include "replay/arrays/kernels/functions.h"
+
+namespace tagalong::array {
+
+LoopTally direct_calls;
+
+namespace {
+
+enum class Home : std::uint8_t { kFunction, kMethod };
+using enum Home;
+
+struct Row {
+  Home home;
+  const char* name;
+  std::string_view parameters;
+  CallFunction run;
+};
+constexpr Row kRows[] = {
+#define TAGALONG_NUMPY_CALL(home, name, parameters, run) {home, name, parameters, run},
+#include "replay/arrays/calls/numpy_calls.def"
+};
+
+// By callable, which is kept forever; used under the GIL.
+using Table = std::unordered_map<PyObject*, NumpyCall>;
+
+PyObject* method_named(const Numpy& np, const char* name) {
+  PyObject* method = PyDict_GetItemString(np.array_type->tp_dict, name);
+  return method != nullptr && Py_TYPE(method) == &PyMethodDescr_Type ? method : nullptr;
+}
+
+// A function of NumPy that is written in C and asks no argument for __array_function__ of its own.
+Ref builtin_named(const Numpy& np, const char* name) {
+  Ref function = Ref::steal(PyObject_GetAttrString(np.umath, name));
+  PyErr_Clear();
+  const bool is_own = function && PyCFunction_CheckExact(function.get()) &&
+                      std::strcmp(reinterpret_cast<PyCFunctionObject*>(function.get())->m_ml->ml_name, name) == 0;
+  return is_own ? std::move(function) : Ref();
+}
+
+std::vector<PyObject*> interned(std::string_view names) {
+  std::vector<PyObject*> result;
+  while (!names.empty()) {
+    const std::size_t end = std::min(names.find(' '), names.size());
+    PyObject* name = PyUnicode_FromStringAndSize(names.data(), static_cast<Py_ssize_t>(end));
+    if (name != nullptr) {
+      PyUnicode_InternInPlace(&name);
+    }
+    result.push_back(name);
+    names.remove_prefix(std::min(end + 1, names.size()));
+  }
+  return result;
+}
+
+// Where the program has replaced a function before the table is made, there is no row for it.
+void add(const Numpy& np, const Row& row, Table* table) {
+  NumpyCall call{.run = row.run, .is_method = row.home == kMethod};
+  Ref callable;
+  if (row.home == kMethod) {
+    callable = Ref::create(method_named(np, row.name));
+    call.target = callable.get();
+  } else if (Ref found = dispatcher(row.name)) {
+    const Ref own = Ref::steal(PyObject_GetAttrString(found.get(), "_implementation"));
+    PyErr_Clear();
+    call.target = row.run == forward_to_method               ? method_named(np, row.name)
+                  : own && PyCFunction_CheckExact(own.get()) ? own.get()  // the dispatcher keeps it alive
+                                                             : nullptr;
+    callable = std::move(found);
+  } else {
+    callable = builtin_named(np, row.name);
+    call.target = callable.get();
+  }
+  call.parameters = interned(row.parameters);
+  const bool needs_target = row.run == forward || row.run == forward_shape || row.run == forward_to_method;
+  if (callable && (call.target != nullptr || !needs_target) && std::ranges::count(call.parameters, nullptr) == 0) {
+    table->emplace(callable.release(), std::move(call));
+  }
+  PyErr_Clear();
+}
+
+const NumpyCall* row_of(const Numpy& np, PyObject* callable) {
+  static const Table* const table = [&np] {
+    auto* made = new Table();
+    for (const Row& row : kRows) {
+      add(np, row, made);
+    }
+    return made;
+  }();
+  const auto found = table->find(callable);
+  return found == table->end() ? nullptr : &found->second;
+}
+
+// Sorts the arguments by parameter. False: there is another argument, or one is given twice.
+bool bind(const NumpyCall& row, Call* call) {
+  const Py_ssize_t named = call->names == nullptr ? 0 : PyTuple_GET_SIZE(call->names);
+  const Py_ssize_t placed = call->count - named;
+  if (placed < 1 || placed > static_cast<Py_ssize_t>(row.parameters.size())) {
+    return false;  // the first argument is given by its place
+  }
+  std::copy_n(call->arguments, placed, call->parameters.begin());
+  for (Py_ssize_t index = 0; index < named; ++index) {
+    PyObject* name = PyTuple_GET_ITEM(call->names, index);  // interned by the compiler
+    const auto parameter = std::ranges::find(row.parameters, name);
+    const auto place = static_cast<std::size_t>(parameter - row.parameters.begin());
+    if (parameter == row.parameters.end() || call->parameters.at(place) != nullptr) {
+      return false;
+    }
+    call->parameters.at(place) = call->arguments[placed + index];
+  }
+  return true;
+}
+
+}  // namespace
+
+PyObject* call_directly(PyObject* const* slots, int count, PyObject* names) {
+  constexpr int kCallableSlots = 2;
+  const Numpy* np = met_numpy();
+  const bool is_method = slots[0] != nullptr;
+  PyObject* callable = slots[is_method ? 0 : 1];
+  if (np == nullptr || PyFunction_Check(callable) || PyErr_Occurred() != nullptr) {
+    return nullptr;
+  }
+  const NumpyCall* row = row_of(*np, callable);
+  if (row == nullptr || row->is_method != is_method) {
+    return nullptr;
+  }
+  const int first = is_method ? 1 : kCallableSlots;
+  Call call{.np = *np, .target = row->target, .arguments = slots + first, .count = count - first, .names = names};
+  PyObject* result = bind(*row, &call) ? row->run(call) : nullptr;
+  (result != nullptr ? direct_calls.computed : direct_calls.left).add();
+  return result;
+}
+
+const ArrayFields* plain_array(const Numpy& np, PyObject* object) {
+  constexpr int kRequiredFlags = kCContiguous | kAligned;
+  return object != nullptr && is_array(classify(np, object)) &&
+                 (as_array(object)->flags & kRequiredFlags) == kRequiredFlags
+             ? as_array(object)
+             : nullptr;
+}
+
+PyObject* new_array(const Numpy& np, unsigned type, int nd, const Extent* dims) {
+  PyObject* array =
+      np.new_from_descr(np.array_type, Py_NewRef(np.descr.at(type)), nd, dims, nullptr, nullptr, 0, nullptr);
+  return array == nullptr ? forget_error() : array;
+}
+
+bool read_int(PyObject* object, Extent least, Extent most, Extent* number) {
+  int overflow = 0;
+  const bool is_int = object != nullptr && PyLong_CheckExact(object);
+  *number = is_int ? PyLong_AsLongAndOverflow(object, &overflow) : 0;
+  return is_int && overflow == 0 && *number >= least && *number <= most;
+}
+
+bool read_axis(PyObject* object, int nd, int* axis) {
+  Extent number = 0;
+  const bool is_read = read_int(object, -nd, nd - 1, &number);
+  *axis = static_cast<int>(number < 0 ? number + nd : number);
+  return is_read;
+}
+
+PyObject* forget_error() {
+  PyErr_Clear();
+  return nullptr;
+}
+
+}  // namespace tagalong::array
