@@ -1,85 +1,92 @@
-#include <algorithm>
+#include "replay/arrays/forming/group_commit.h"
 
-#include "replay/arrays/forming/group_planner.h"
+#include <algorithm>
 
 namespace tagalong::replay {
 
-// Makes the plan's final actions from the state after the last operation.
-bool FusionPlanner::commit() {
-  group_->loads.resize(accepted_.loads);
-  group_->guards.resize(accepted_.guards);
-  group_->same.resize(accepted_.same);
-  group_->returned_frames.resize(accepted_.returned_frames);
-  locals_.resize(accepted_.locals);
-  group_->numeric_slots.resize(accepted_.numeric_slots);
-  group_->computed.resize(accepted_.computed);
-  stores_.resize(accepted_.stores);
-  for (const auto& [place, unboxed] : accepted_.contents.unboxed) {
-    if (unboxed.is_changed || unboxed.clears || unboxed.boxes) {
-      group_->unboxed.push_back(unboxed);
-    }
-  }
-  group_->dropped = accepted_.contents.dropped;
-  for (const PlannedGroup::Load& load : group_->loads) {
-    if (std::ranges::find(group_->named, load.value) == group_->named.end()) {
-      group_->named.push_back(load.value);
-    }
-  }
-  if (group_->named.size() > kMostNamed) {
-    return false;
-  }
-  commit_registers();
-  commit_locals();
-  commit_stores();
-  group_->plan = builder().finish(outputs_);
-  return group_->plan != nullptr;
+bool have_same_target(const Step& one, const Step& other) {
+  return one.immediate == other.immediate && PyObject_RichCompareBool(one.object, other.object, Py_EQ) == 1;
 }
 
-void FusionPlanner::commit_registers() {
+bool GroupCommit::complete(std::span<const StoredLocal> locals, std::span<const StoredAttribute> attributes) {
+  cut_off();
+  if (!name_objects()) {
+    return false;
+  }
+  leave_registers();
+  leave_locals(locals.first(accepted_.locals));
+  leave_attributes(attributes.first(accepted_.stores));
+  group_.plan = contents_.builder().finish(outputs_);
+  return group_.plan != nullptr;
+}
+
+void GroupCommit::cut_off() {
+  group_.loads.resize(accepted_.loads);
+  group_.guards.resize(accepted_.guards);
+  group_.same.resize(accepted_.same);
+  group_.returned_frames.resize(accepted_.returned_frames);
+  group_.numeric_slots.resize(accepted_.numeric_slots);
+  group_.computed.resize(accepted_.computed);
+  for (const auto& [place, unboxed] : accepted_.contents.unboxed) {
+    if (unboxed.is_changed || unboxed.clears || unboxed.boxes) {
+      group_.unboxed.push_back(unboxed);
+    }
+  }
+  group_.dropped = accepted_.contents.dropped;
+}
+
+// False: the group loads too many names.
+bool GroupCommit::name_objects() {
+  for (const PlannedGroup::Load& load : group_.loads) {
+    if (std::ranges::find(group_.named, load.value) == group_.named.end()) {
+      group_.named.push_back(load.value);
+    }
+  }
+  return group_.named.size() <= kMostNamed;
+}
+
+void GroupCommit::leave_registers() {
   for (const auto& [place, index] : accepted_.contents.registers) {
     if (index < 0 || contents_.origin(index) == place) {
       continue;
     }
     const Content& content = contents_.at(index);
     if (content.kind == Kind::kTuple) {
-      group_->tuple = place;
+      group_.tuple = place;
       make_items(index);
       continue;
     }
-    if (group_->returns && content.kind == Kind::kResult && !is_returned(index)) {
+    if (group_.returns && content.kind == Kind::kResult && !is_returned(index)) {
       continue;
     }
     if (content.kind == Kind::kComputed) {
-      group_->numeric.emplace_back(place, content.computed);
+      group_.numeric.emplace_back(place, content.computed);
       continue;
     }
     if (contents_.origin(index) >= 0) {
-      group_->copied.emplace_back(place, contents_.origin(index));
+      group_.copied.emplace_back(place, contents_.origin(index));
       continue;
     }
     if (content.kind != Kind::kResult) {
-      group_->loaded.emplace_back(place, content.object);
+      group_.loaded.emplace_back(place, content.object);
       continue;
     }
-    group_->results.emplace_back(place, output_of(index));
+    group_.results.emplace_back(place, output_of(index));
   }
 }
 
-void FusionPlanner::commit_locals() {
-  for (auto local = locals_.begin(); local != locals_.end(); ++local) {
-    const auto is_same = [&](const auto& later) {
-      return later.first->immediate == local->first->immediate &&
-             PyObject_RichCompareBool(later.first->object, local->first->object, Py_EQ) == 1;
-    };
-    if (std::none_of(local + 1, locals_.end(), is_same)) {
-      group_->locals.push_back({.frame = static_cast<std::int32_t>(PyLong_AsLong(local->first->object)),
-                                .slot = local->first->immediate,
-                                .source = register_with(local->second)});
+void GroupCommit::leave_locals(std::span<const StoredLocal> locals) {
+  for (auto local = locals.begin(); local != locals.end(); ++local) {
+    const auto is_same = [&](const StoredLocal& later) { return have_same_target(*later.step, *local->step); };
+    if (std::none_of(local + 1, locals.end(), is_same)) {
+      group_.locals.push_back({.frame = static_cast<std::int32_t>(PyLong_AsLong(local->step->object)),
+                               .slot = local->step->immediate,
+                               .source = register_with(local->content)});
     }
   }
 }
 
-unsigned FusionPlanner::output_of(int content) {
+unsigned GroupCommit::output_of(int content) {
   const int number = contents_.at(content).number;
   auto output = std::ranges::find(outputs_, number);
   if (output == outputs_.end()) {
@@ -88,7 +95,7 @@ unsigned FusionPlanner::output_of(int content) {
   return static_cast<unsigned>(output - outputs_.begin());
 }
 
-PlannedGroup::Item FusionPlanner::item_of(int content) {
+PlannedGroup::Item GroupCommit::item_of(int content) {
   using From = PlannedGroup::Item::From;
   const Content& known = contents_.at(content);
   switch (known.kind) {
@@ -103,31 +110,31 @@ PlannedGroup::Item FusionPlanner::item_of(int content) {
   }
 }
 
-void FusionPlanner::make_items(int tuple) {
+void GroupCommit::make_items(int tuple) {
   for (const int part : contents_.at(tuple).parts) {
-    group_->items.push_back(item_of(part));
+    group_.items.push_back(item_of(part));
   }
 }
 
 // Of several values of one attribute, the program sees the last one.
-void FusionPlanner::commit_stores() {
-  for (auto store = stores_.begin(); store != stores_.end(); ++store) {
-    const auto is_same = [&](const Store& later) {
+void GroupCommit::leave_attributes(std::span<const StoredAttribute> attributes) {
+  for (auto store = attributes.begin(); store != attributes.end(); ++store) {
+    const auto is_same = [&](const StoredAttribute& later) {
       return later.object == store->object && PyUnicode_Compare(later.step->object, store->step->object) == 0;
     };
-    if (std::none_of(store + 1, stores_.end(), is_same)) {
-      group_->stores.push_back({store->step, store->object, item_of(store->content)});
+    if (std::none_of(store + 1, attributes.end(), is_same)) {
+      group_.stores.push_back({store->step, store->object, item_of(store->content)});
     }
   }
 }
 
 // Whether the frame returns this content. Other objects in the returning frame's variables die unseen.
-bool FusionPlanner::is_returned(int content) const {
+bool GroupCommit::is_returned(int content) const {
   const auto returned = accepted_.contents.registers.find(returned_);
   return returned != accepted_.contents.registers.end() && returned->second == content;
 }
 
-std::int32_t FusionPlanner::register_with(int content) const {
+std::int32_t GroupCommit::register_with(int content) const {
   for (const auto& [place, index] : accepted_.contents.registers) {
     if (index == content) {
       return place;

@@ -31,7 +31,7 @@ std::unique_ptr<PlannedGroup> FusionPlanner::plan(Reason* reason) {
     // The following steps need an object that a fusion group does not make.
     return plan_first(group_->count, reason);
   }
-  if (!commit()) {
+  if (!GroupCommit(accepted_, returned_, &contents_, group_.get()).complete(locals_, stores_)) {
     if (builder().pass_count() > 1) {
       FusionSource apart = source_;
       apart.in_passes = false;
@@ -194,7 +194,7 @@ bool FusionPlanner::take(const Step& step) {
       break;
     case Op::sync_local:
       is_taken = true;
-      locals_.emplace_back(&step, contents_.of(operands[0]));
+      locals_.push_back({&step, contents_.of(operands[0])});
       break;
     case Op::drop:
     case Op::guard_unwatched:

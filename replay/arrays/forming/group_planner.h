@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "replay/arrays/forming/group_commit.h"
 #include "replay/arrays/forming/group_contents.h"
 
 namespace tagalong::replay {
@@ -31,14 +32,6 @@ class FusionPlanner {
  private:
   using Content = GroupContents::Content;
   using Kind = GroupContents::Kind;
-  // The steps that belong to the group: what is known after them, and what they have added to the group.
-  struct Accepted {
-    GroupContents::State contents;
-    std::size_t operations = 0;  // of the builder
-    std::size_t loads = 0, guards = 0, same = 0, returned_frames = 0, locals = 0, numeric_slots = 0, computed = 0;
-    std::size_t stores = 0;
-  };
-
   // A step behind which the group may end, and how many results registers hold there.
   struct End {
     std::uint32_t count;
@@ -65,17 +58,6 @@ class FusionPlanner {
   // Gives an operation to the builder; its result becomes that of the step.
   bool add(const array::ArrayVerb& verb, const Step& step);
   bool add_result(int number, const Step& step);
-
-  // group_commit.cpp
-  bool commit();
-  void commit_registers();
-  void commit_locals();
-  bool is_returned(int content) const;
-  unsigned output_of(int content);
-  void make_items(int tuple);
-  void commit_stores();
-  PlannedGroup::Item item_of(int content);
-  std::int32_t register_with(int content) const;
 
   // group_planner_values.cpp
   bool refuse_value();
@@ -119,18 +101,12 @@ class FusionPlanner {
   const FusionSource& source_;
   std::unique_ptr<PlannedGroup> group_;
   GroupContents contents_;
-  Accepted accepted_;
+  AcceptedSteps accepted_;
   std::vector<End> ends_;
-  std::vector<std::pair<const Step*, int>> locals_;
-  struct Store {
-    const Step* step;
-    int object;   // index among the computed values
-    int content;  // of the attribute afterwards
-  };
-  std::vector<Store> stores_;
+  std::vector<StoredLocal> locals_;
+  std::vector<StoredAttribute> stores_;
   Reason reason_ = Reason::kNone;
   std::int32_t returned_ = -1;  // register that is returned, where the trace ends behind the group
-  std::vector<int> outputs_;    // numbers in the builder
 };
 
 }  // namespace tagalong::replay

@@ -77,7 +77,7 @@ bool FusionPlanner::store_attribute(const Step& step, const std::int32_t* operan
 
 std::optional<int> FusionPlanner::stored(const Step& step, int object) const {
   std::optional<int> known;
-  for (const Store& store : stores_) {
+  for (const StoredAttribute& store : stores_) {
     if (PyUnicode_Compare(store.step->object, step.object) == 0) {
       known = store.object == object ? store.content : -1;  // two values may be one object in other runs
     }
@@ -223,11 +223,7 @@ void FusionPlanner::clear(std::int32_t place) {
 }
 
 bool FusionPlanner::sync_unboxed(const Step& step) {
-  const auto is_same = [&](const auto& local) {
-    return local.first->immediate == step.immediate &&
-           PyObject_RichCompareBool(local.first->object, step.object, Py_EQ) == 1;
-  };
-  if (std::ranges::any_of(locals_, is_same)) {
+  if (std::ranges::any_of(locals_, [&](const StoredLocal& local) { return have_same_target(*local.step, step); })) {
     return refuse(Reason::kOther);
   }
   group_->numeric_slots.emplace_back(static_cast<std::int32_t>(PyLong_AsLong(step.object)), step.immediate);
