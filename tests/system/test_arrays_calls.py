@@ -75,6 +75,13 @@ VECTORS = (
     "np.full_like(a, 2.5)",
     "np.full_like(a, -3)",
     "np.copyto(a, 7.0)",
+    "np.ones(3)",
+    "np.ones((2, 4), dtype=int)",
+    "np.ones((), bool)",
+    "np.full(3, 0.25)",
+    "np.full((2, 2), 4)",
+    "np.full((0, 2), True)",
+    "np.full((2, 2), 4, float)",
     "np.copy(a)",
     "np.roll(a, 1)",
     "np.roll(a, -17)",
@@ -84,6 +91,10 @@ VECTORS = (
     "np.stack([a, b], -1)",
     "np.hstack((a, b))",
     "np.vstack([a, b])",
+    "np.clip(a, -0.5, 0.25)",
+    "a.clip(0.5, -0.5)",
+    "np.clip(a, 0.0, 1.0)",
+    "np.clip(a, -0.0, np.inf)",
     "np.diff(a)",
     "np.outer(a, b)",
     "np.cumsum(a)",
@@ -107,6 +118,9 @@ MATRICES = (
     "np.zeros_like(a)",
     "np.full_like(a, 1)",
     "np.copy(a)",
+    "np.clip(a, -0.5, 0.25)",
+    "np.concatenate((a, b, a))",
+    "np.concatenate((a, b, a), -1)",
     "np.roll(a, 1, axis=0)",
     "np.roll(a, -2, axis=1)",
     "np.roll(a, 5, -1)",
@@ -222,6 +236,11 @@ ERRORS = (
     "np.roll(a, shift=1, a=b)",
     "np.roll(a)",
     "np.zeros(-1)",
+    "np.ones(-1)",
+    "np.ones('a')",
+    "np.ones(2**60)",
+    "np.full(2)",
+    "np.full(2, 'x', float)",
     "np.zeros('a')",
     "np.zeros((2, 3), dtype='no')",
     "np.zeros_like(a, nothing=1)",
@@ -376,6 +395,25 @@ def test_functions_that_are_replaced() -> None:
         check(eager, function, make)
 
 
+def test_a_python_function_that_is_changed() -> None:
+    eager, function = traced("return np.ones(2), np.full(2, 3.0)")
+    make: Maker = lambda: [None, None]  # noqa: E731
+    for _ in range(WARM_UP):
+        check(eager, function, make)
+    code, defaults = np.ones.__code__, np.full.__defaults__
+    try:
+        np.ones.__code__ = (
+            lambda shape, dtype=None, order="C", *, device=None, like=None: "changed"
+        ).__code__
+        np.full.__defaults__ = (np.int8, "C")
+        for _ in range(WARM_UP):
+            check(eager, function, make)
+    finally:
+        np.ones.__code__, np.full.__defaults__ = code, defaults
+    for _ in range(WARM_UP):
+        check(eager, function, make)
+
+
 def test_results_are_new_and_operands_stay() -> None:
     for call in (
         "np.copy(a)",
@@ -393,8 +431,20 @@ def test_out_and_other_arguments_are_left_to_numpy() -> None:
         "np.dot(a, a[:, None], out=b[:1])",
         "np.dot(a[None], b)",
         "np.vdot(a, b)",
-        "np.ones(3)",
-        "np.full((2, 2), 4)",
+        "np.ones([3])",
+        "np.ones(3, np.float32)",
+        "np.ones((2, 3), order='F')",
+        "np.full(3, a[0])",
+        "np.full(3, 2.5, int)",
+        "np.full(3, np.array(2.5))",
+        "np.full(3, 1j)",
+        "np.full(3, 2**70)",
+        "np.clip(a, None, 1.0)",
+        "np.clip(a, 0, 1)",
+        "np.clip(a, np.nan, 1.0)",
+        "np.clip(a, a_min=0.0, a_max=1.0, out=b)",
+        "np.empty(3, None, 'F').shape",
+        "np.zeros((3, 4), np.float64, 'F')",
         "np.argmax(a[None], axis=1)",
         "np.cumsum(a, out=b)",
         "np.cumsum(a, dtype=np.float32)",

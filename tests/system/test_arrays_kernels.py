@@ -383,11 +383,11 @@ def test_foreign_operands_fall_back(make: Callable[[], Any]) -> None:
 
 @pytest.mark.parametrize(
     "ufunc",
-    [np.matmul, np.modf, np.divmod, np.frompyfunc(lambda x: x, 1, 1), len, np.sum, None, np.add.reduce],
-    ids=["matmul", "modf", "divmod", "frompyfunc", "len", "np.sum", "None", "reduce"],
+    [np.modf, np.divmod, np.frompyfunc(lambda x: x, 1, 1), len, np.sum, None, np.add.reduce],
+    ids=["modf", "divmod", "frompyfunc", "len", "np.sum", "None", "reduce"],
 )
 def test_other_callables_fall_back(ufunc: Any) -> None:
-    """Several outputs, core dimensions, Python functions, and callables that are not ufuncs."""
+    """Several outputs, Python functions, and callables that are not ufuncs."""
     site = _UfuncSite()
     for operands in (
         [np.ones((3, 3))],
@@ -400,11 +400,21 @@ def test_other_callables_fall_back(ufunc: Any) -> None:
     assert site.direct == 0
 
 
-def test_matrix_product_falls_back() -> None:
-    """`@` is not an element-wise loop."""
+def test_matrix_products() -> None:
+    """`@` and np.matmul are direct for vectors and matrices, but not in place, and not for stacks of matrices."""
     site = _UfuncSite()
-    assert site.binary(4, [np.ones((2, 2)), np.ones((2, 2))], 0) is NotImplemented
-    assert site.binary(4 + INPLACE, [np.ones((2, 2)), np.ones((2, 2))], 0) is NotImplemented
+    matrix = np.arange(4.0).reshape(2, 2)
+    assert described(site.binary(4, [matrix, matrix], 0)) == described(matrix @ matrix)
+    assert described(site.call(np.matmul, [matrix, matrix[0]], 0)) == described(matrix @ matrix[0])
+    assert site.direct == 2
+    assert site.binary(4 + INPLACE, [matrix, matrix], 0) is NotImplemented
+    assert site.binary(4, [np.ones((3, 2, 2)), matrix], 0) is NotImplemented
+    assert site.binary(4, [matrix, np.ones((3, 3))], 0) is NotImplemented
+    assert site.binary(4, [matrix, matrix.astype(np.float32)], 0) is NotImplemented
+    assert site.binary(4, [matrix, 2.0], 0) is NotImplemented
+    for operands in ([np.ones(3)] * 4, [3.0], [np.array(3.0)], [np.ones((3, 3))]):
+        assert site.call(np.matmul, list(operands), 0) is NotImplemented
+    assert site.direct == 2
 
 
 def test_a_site_is_polymorphic() -> None:

@@ -34,6 +34,9 @@ struct NumpyCall {
   PyObject* target = nullptr;
   std::vector<PyObject*> parameters;  // interned names
   bool is_method = false;
+  // Of a plain Python function, which the program may change.
+  PyObject* code = nullptr;
+  PyObject* defaults = nullptr;
 };
 
 #define TAGALONG_NUMPY_CALL(home, name, parameters, run) [[nodiscard]] PyObject* run(const Call& call);

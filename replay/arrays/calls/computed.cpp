@@ -183,6 +183,39 @@ PyObject* cumulative_sum(const Call& call) {
   return kept_if(quiet.holds() && !std::isnan(total), made);
 }
 
+// Of doubles between two exact floats. What NumPy gives for NaNs and for zeros of both signs depends on its version.
+PyObject* clip(const Call& call) {
+  const ArrayFields* array = doubles(call.np, call.parameters[0]);
+  PyObject* least = call.parameters[1];
+  PyObject* most = call.parameters[2];
+  if (array == nullptr || least == nullptr || most == nullptr || !PyFloat_CheckExact(least) ||
+      !PyFloat_CheckExact(most)) {
+    return nullptr;
+  }
+  const std::array<double, 2> bounds{PyFloat_AS_DOUBLE(least), PyFloat_AS_DOUBLE(most)};
+  if (std::isnan(bounds[0]) || std::isnan(bounds[1])) {
+    return nullptr;
+  }
+  PyObject* made = new_array(call.np, kDouble, array->nd, array->dimensions);
+  if (made == nullptr) {
+    return nullptr;
+  }
+  const double* values = values_of(array);
+  double* out = values_of(made);
+  const Extent count = element_count(array);
+  const auto is_other_zero = [](double one, double other) {
+    return one == 0 && other == 0 && std::signbit(one) != std::signbit(other);
+  };
+  bool is_open = is_other_zero(bounds[0], bounds[1]);
+  for (Extent i = 0; i < count; ++i) {
+    const double value = values[i];
+    const double above = value > bounds[0] ? value : bounds[0];
+    out[i] = above < bounds[1] ? above : bounds[1];
+    is_open |= std::isnan(value) || is_other_zero(value, bounds[0]) || is_other_zero(value, bounds[1]);
+  }
+  return kept_if(!is_open, made);
+}
+
 // Of two vectors: np.matmul and np.dot call the same function for their elements.
 PyObject* dot(const Call& call) {
   Ref result;

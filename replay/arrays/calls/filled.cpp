@@ -1,4 +1,5 @@
 // New arrays with the shape of another one, and arrays that get one number.
+#include <algorithm>
 #include <cstring>
 
 #include "replay/arrays/calls/call.h"
@@ -55,7 +56,68 @@ PyObject* filled_like(const Numpy& np, PyObject* object, PyObject* number) {
   return made;
 }
 
+struct Extents {
+  int nd = -1;  // negative: the object is no shape that is handled here
+  std::array<Extent, kMaxFusionDims> dims{};
+
+  explicit Extents(PyObject* object) {
+    constexpr Extent kMost = Extent{1} << 40;  // more elements do not fit into memory
+    PyObject** items = PyTuple_CheckExact(object) ? PySequence_Fast_ITEMS(object) : &object;
+    const Py_ssize_t count = PyTuple_CheckExact(object) ? PyTuple_GET_SIZE(object) : 1;
+    Extent elements = 1;
+    if (count > kMaxFusionDims) {
+      return;
+    }
+    for (Py_ssize_t axis = 0; axis < count; ++axis) {
+      Extent& extent = dims.at(static_cast<std::size_t>(axis));
+      if (!read_int(items[axis], 0, kMost, &extent) || (extent > 0 && elements > kMost / extent)) {
+        return;
+      }
+      elements *= std::max<Extent>(extent, 1);
+    }
+    nd = static_cast<int>(count);
+  }
+};
+
+// The type that a Python type or one of NumPy's means; kTypeNumbers: it is not handled here.
+unsigned type_meant(const Numpy& np, PyObject* object) {
+  const auto is = [object](const void* type) { return object == type; };
+  return is(&PyFloat_Type) || is(np.scalar_type[kDouble]) || is(np.descr[kDouble]) ? unsigned{kDouble}
+         : is(&PyLong_Type) || is(np.scalar_type[kLong]) || is(np.descr[kLong])    ? unsigned{kLong}
+         : is(&PyBool_Type) || is(np.scalar_type[kBool]) || is(np.descr[kBool])    ? unsigned{kBool}
+                                                                                   : kTypeNumbers;
+}
+
+PyObject* filled_new(const Numpy& np, PyObject* dims, unsigned type, PyObject* number) {
+  alignas(16) char element[kScalarBytes] = {};
+  const Extents shape(dims);
+  if (shape.nd < 0 || type == kTypeNumbers || !read_element(number, type, element)) {
+    return nullptr;
+  }
+  PyObject* made = new_array(np, type, shape.nd, shape.dims.data());
+  if (made != nullptr) {
+    fill_row(element, np.item_size.at(type), element_count(as_array(made)), as_array(made)->data);
+  }
+  return made;
+}
+
 }  // namespace
+
+PyObject* ones(const Call& call) {
+  static PyObject* const one = PyLong_FromLong(1);
+  const unsigned type = call.has(1) ? type_meant(call.np, call.parameters[1]) : unsigned{kDouble};
+  return filled_new(call.np, call.parameters[0], type, type == kBool ? Py_True : one);
+}
+
+PyObject* full(const Call& call) {
+  PyObject* number = call.parameters[1];
+  const bool is_number = number != nullptr && is_python_number(classify(call.np, number));
+  if (!is_number) {
+    return nullptr;
+  }
+  PyObject* meant = call.has(2) ? call.parameters[2] : reinterpret_cast<PyObject*>(Py_TYPE(number));
+  return filled_new(call.np, call.parameters[0], type_meant(call.np, meant), number);
+}
 
 PyObject* zeros_like(const Call& call) { return filled_like(call.np, call.parameters[0], nullptr); }
 

@@ -70,8 +70,12 @@ PyObject* forward_to_method(const Call& call) {
 }
 
 PyObject* forward_shape(const Call& call) {
-  const bool is_plain =
-      is_shape(call.np, call.parameters[0]) && (call.parameters[1] == nullptr || is_dtype(call.np, call.parameters[1]));
+  const auto& given = call.parameters;
+  const auto is_word = [](PyObject* object) {
+    return object == nullptr || object == Py_None || PyUnicode_CheckExact(object);
+  };
+  const bool is_plain = is_shape(call.np, given[0]) && (!call.has(1) || is_dtype(call.np, given[1])) &&
+                        is_word(given[2]) && is_word(given[3]) && !call.has(4);
   return is_plain ? make(call) : nullptr;
 }
 

@@ -116,6 +116,14 @@ PyObject* copy(const Call& call) {
   return made;
 }
 
+PyObject* concatenate(const Call& call) {
+  const Equals equals(call.np, call.parameters[0]);
+  int axis = 0;
+  const bool is_read = equals.first != nullptr &&
+                       (call.parameters[1] == nullptr || read_axis(call.parameters[1], equals.first->nd, &axis));
+  return is_read ? concatenate_along(call.np, equals, axis) : forward(call);
+}
+
 PyObject* roll(const Call& call) {
   const ArrayFields* array = plain_array(call.np, call.parameters[0]);
   Extent shift = 0;

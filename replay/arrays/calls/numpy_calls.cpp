@@ -2,11 +2,14 @@
 
 #include <algorithm>
 #include <cstring>
+#include <functional>
+#include <numeric>
 #include <string_view>
 #include <unordered_map>
 
 #include "replay/arrays/calls/call.h"
 #include "replay/arrays/kernels/functions.h"
+#include "replay/arrays/numpy/kept_memory.h"
 
 namespace tagalong::array {
 
@@ -14,7 +17,7 @@ LoopTally direct_calls;
 
 namespace {
 
-enum class Home : std::uint8_t { kFunction, kMethod };
+enum class Home : std::uint8_t { kFunction, kMethod, kPlain };
 using enum Home;
 
 struct Row {
@@ -45,6 +48,21 @@ Ref builtin_named(const Numpy& np, const char* name) {
   return is_own ? std::move(function) : Ref();
 }
 
+// A Python function that NumPy's module defines under this name.
+Ref plain_function(const char* name) {
+  for (const char* path : {"numpy._core.numeric", "numpy.core.numeric"}) {
+    PyObject* module = imported_module(path);
+    PyObject* found = module == nullptr ? nullptr : PyDict_GetItemString(PyModule_GetDict(module), name);
+    const bool is_own =
+        found != nullptr && PyFunction_Check(found) && PyFunction_GET_GLOBALS(found) == PyModule_GetDict(module) &&
+        PyUnicode_CompareWithASCIIString(reinterpret_cast<PyFunctionObject*>(found)->func_qualname, name) == 0;
+    if (is_own) {
+      return Ref::create(found);
+    }
+  }
+  return {};
+}
+
 std::vector<PyObject*> interned(std::string_view names) {
   std::vector<PyObject*> result;
   while (!names.empty()) {
@@ -66,6 +84,13 @@ void add(const Numpy& np, const Row& row, Table* table) {
   if (row.home == kMethod) {
     callable = Ref::create(method_named(np, row.name));
     call.target = callable.get();
+  } else if (row.home == kPlain) {
+    callable = plain_function(row.name);
+    if (callable) {
+      const auto* function = reinterpret_cast<PyFunctionObject*>(callable.get());
+      call.code = Py_NewRef(function->func_code);
+      call.defaults = Py_XNewRef(function->func_defaults);
+    }
   } else if (Ref found = dispatcher(row.name)) {
     const Ref own = Ref::steal(PyObject_GetAttrString(found.get(), "_implementation"));
     PyErr_Clear();
@@ -117,6 +142,12 @@ bool bind(const NumpyCall& row, Call* call) {
   return true;
 }
 
+bool is_unchanged(const NumpyCall& row, PyObject* callable) {
+  const auto* function = reinterpret_cast<PyFunctionObject*>(callable);
+  return function->func_code == row.code && function->func_defaults == row.defaults &&
+         function->vectorcall == _PyFunction_Vectorcall;
+}
+
 }  // namespace
 
 PyObject* call_directly(PyObject* const* slots, int count, PyObject* names) {
@@ -124,11 +155,11 @@ PyObject* call_directly(PyObject* const* slots, int count, PyObject* names) {
   const Numpy* np = met_numpy();
   const bool is_method = slots[0] != nullptr;
   PyObject* callable = slots[is_method ? 0 : 1];
-  if (np == nullptr || PyFunction_Check(callable) || PyErr_Occurred() != nullptr) {
+  if (np == nullptr || PyErr_Occurred() != nullptr) {
     return nullptr;
   }
   const NumpyCall* row = row_of(*np, callable);
-  if (row == nullptr || row->is_method != is_method) {
+  if (row == nullptr || row->is_method != is_method || (row->code != nullptr && !is_unchanged(*row, callable))) {
     return nullptr;
   }
   const int first = is_method ? 1 : kCallableSlots;
@@ -147,6 +178,8 @@ const ArrayFields* plain_array(const Numpy& np, PyObject* object) {
 }
 
 PyObject* new_array(const Numpy& np, unsigned type, int nd, const Extent* dims) {
+  const KeptMemory kept(np, static_cast<std::size_t>(
+                                std::accumulate(dims, dims + nd, Extent{np.item_size.at(type)}, std::multiplies<>())));
   PyObject* array =
       np.new_from_descr(np.array_type, Py_NewRef(np.descr.at(type)), nd, dims, nullptr, nullptr, 0, nullptr);
   return array == nullptr ? forget_error() : array;

@@ -327,6 +327,13 @@ bool run_loop(const Numpy& np, const Kernel& kernel, const Operands& operands, c
 
 bool ready() { return numpy_if_ready() != nullptr; }
 
+namespace {
+
+// False: an exception is set.
+bool shows_frames(const BeforeReport* before) { return before == nullptr || before->show(before->context); }
+
+}  // namespace
+
 Outcome UfuncSite::fallback() {
   ++stats_.fallback;
   return Outcome::kFallback;
@@ -363,6 +370,12 @@ Outcome UfuncSite::apply(const Numpy& np, const Request& request, Ref* result) {
       return fallback();
     }
     codes.set(i, code);
+  }
+  // Resolution makes objects, so the collector may run.
+  const bool is_known = std::ranges::any_of(
+      entries_, [&](const Entry& entry) { return entry.ufunc == request.ufunc && entry.codes == codes; });
+  if (!is_known && !shows_frames(request.before)) {
+    return Outcome::kError;
   }
   const Kernel& kernel = find(np, request.ufunc, codes);
   return kernel.usable ? run(np, kernel, request, codes, result) : fallback();
@@ -450,10 +463,16 @@ Outcome UfuncSite::binary(BinaryOperator op, PyObject* left, PyObject* right, un
   const bool may_raise = row.ufunc == UfuncName::kFloorDivide && classify(*np, left) == kBool;
   if (!may_raise) {
     const Outcome outcome = apply(*np, request, result);
-    return outcome == Outcome::kFallback && (request.temporaries & 3U) != 0 ? elide(*np, elided, result) : outcome;
+    if (outcome != Outcome::kFallback || (request.temporaries & 3U) == 0) {
+      return outcome;
+    }
+    return shows_frames(before) ? elide(*np, elided, result) : Outcome::kError;
   }
   if ((request.temporaries & 3U) != 0) {
     static_cast<void>(fallback());
+    if (!shows_frames(before)) {
+      return Outcome::kError;
+    }
     if (const Outcome outcome = elide(*np, elided, result); outcome != Outcome::kFallback) {
       return outcome;
     }
@@ -491,9 +510,11 @@ Outcome UfuncSite::power(const Numpy& np, const Request& request, Ref* result) {
   switch (power_kind(np, code, classify(np, exponent), exponent, &fast)) {
     case PowerKind::kUnknown: {
       const Outcome outcome = fallback();
-      return squares_bools(np, code, exponent) && (request.temporaries & 1U) != 0
-                 ? elide(np, {base, exponent, 1, Elision::kLeft, false, inplace_power}, result)
-                 : outcome;
+      if (!squares_bools(np, code, exponent) || (request.temporaries & 1U) == 0) {
+        return outcome;
+      }
+      return shows_frames(request.before) ? elide(np, {base, exponent, 1, Elision::kLeft, false, inplace_power}, result)
+                                          : Outcome::kError;
     }
     case PowerKind::kGeneral:
       return apply(np, request, result);
@@ -513,7 +534,8 @@ Outcome UfuncSite::power(const Numpy& np, const Request& request, Ref* result) {
   if (outcome != Outcome::kFallback || (request.temporaries & 1U) == 0 || !is_elided) {
     return outcome;
   }
-  return elide(np, {base, exponent, 1, Elision::kLeft, false, inplace_power}, result);
+  return shows_frames(request.before) ? elide(np, {base, exponent, 1, Elision::kLeft, false, inplace_power}, result)
+                                      : Outcome::kError;
 }
 
 Outcome UfuncSite::unary(UnaryOperator op, PyObject* operand, unsigned temporaries, Ref* result,
@@ -535,7 +557,8 @@ Outcome UfuncSite::unary(UnaryOperator op, PyObject* operand, unsigned temporari
   if (outcome != Outcome::kFallback || (temporaries & 1U) == 0 || !stays) {
     return outcome;
   }
-  return elide(*np, {operand, ufunc, 1, Elision::kLeft, false, call_in_place}, result);
+  return shows_frames(before) ? elide(*np, {operand, ufunc, 1, Elision::kLeft, false, call_in_place}, result)
+                              : Outcome::kError;
 }
 
 Outcome UfuncSite::compare(int py_op, PyObject* left, PyObject* right, unsigned temporaries, Ref* result,

@@ -54,9 +54,7 @@ StepResult execute_array(RunState& state, const Step& step, const std::int32_t* 
   if (try_fusion_group(state, step)) {
     return StepResult::kFused;
   }
-  if (!sync_location(state, step)) {
-    return StepResult::kRaised;
-  }
+  show_location(state, step.snapshot);
   if (!step.site) {
     step.site = std::make_unique<array::UfuncSite>();
   }
