@@ -6,8 +6,20 @@
 #include "replay/arrays/numpy/operand.h"
 #include "replay/passes/abstract_values.h"
 #include "rewriter/cpython/objects/exact_numbers.h"
+#include "rewriter/cpython/objects/iterators.h"
 
 namespace tagalong::replay {
+namespace {
+
+// Whether nothing but the array's base may notice the end of the array.
+bool is_plain_array(PyObject* object) {
+  const array::ArrayFields& fields = *array::as_array(object);
+  const auto number = static_cast<unsigned>(reinterpret_cast<const array::DescrFields*>(fields.descr)->type_num);
+  return fields.weakreflist == nullptr && array::is_handled(number) &&
+         (fields.base == nullptr || (fields.flags & array::kWriteBackIfCopy) == 0);
+}
+
+}  // namespace
 
 bool dies_without_user_code(PyObject* object) {
   if (is_plain(Py_TYPE(object)) || cpython::is_plain_slice(object)) {
@@ -26,32 +38,79 @@ bool dies_without_user_code(PyObject* object) {
   if (np == nullptr || Py_TYPE(object) != np->array_type) {
     return false;
   }
-  const array::ArrayFields& fields = *array::as_array(object);
-  const auto number = static_cast<unsigned>(reinterpret_cast<const array::DescrFields*>(fields.descr)->type_num);
-  // A view drops its base.
-  const bool is_base_noticed =
-      fields.base != nullptr && ((fields.flags & array::kWriteBackIfCopy) != 0 ||
-                                 (Py_REFCNT(fields.base) == 1 && !dies_without_user_code(fields.base)));
-  return !is_base_noticed && fields.weakreflist == nullptr && array::is_handled(number);
+  PyObject* base = array::as_array(object)->base;  // which a view drops
+  return is_plain_array(object) && (base == nullptr || Py_REFCNT(base) > 1 || dies_without_user_code(base));
 }
 
-bool drops_without_user_code(PyObject* object, Py_ssize_t most) {
+namespace {
+
+// Whether the end of the object is never noticed, even if all that it refers to ends with it.
+bool is_inert(PyObject* object) {
   constexpr int kMostBases = 8;
   const array::Numpy* np = array::met_numpy();
   for (int depth = 0; depth < kMostBases; ++depth) {
-    if (object == nullptr || Py_REFCNT(object) > most || dies_without_user_code(object)) {
+    if (object == nullptr || is_plain(Py_TYPE(object)) || cpython::is_plain_slice(object)) {
       return true;
     }
-    const array::OperandCode code = np == nullptr ? array::kForeign : array::classify(*np, object);
-    if (array::is_numpy_scalar(code)) {
-      return true;
-    }
-    if (!array::is_array(code) || array::as_array(object)->weakreflist != nullptr) {
+    if (np == nullptr) {
       return false;
     }
-    object = array::as_array(object)->base;  // which a view may drop, too
+    if (array::is_numpy_scalar(array::classify(*np, object))) {
+      return true;
+    }
+    if (Py_TYPE(object) != np->array_type || !is_plain_array(object)) {
+      return false;
+    }
+    object = array::as_array(object)->base;
   }
   return false;
+}
+
+// Adds the references of a dying object. False: its end may be noticed.
+bool add_references_of(PyObject* object, DroppedReferences* dropped) {
+  if (PyTuple_CheckExact(object) || PyList_CheckExact(object)) {
+    PyObject** items = PySequence_Fast_ITEMS(object);
+    dropped->insert(dropped->end(), items, items + PySequence_Fast_GET_SIZE(object));
+    return true;
+  }
+  if (Py_TYPE(object) == &PyMethod_Type) {
+    const auto* method = reinterpret_cast<PyMethodObject*>(object);
+    dropped->insert(dropped->end(), {method->im_func, method->im_self});
+    return method->im_weakreflist == nullptr;
+  }
+  if (Py_TYPE(object) == &PyCFunction_Type) {
+    const auto* function = reinterpret_cast<PyCFunctionObject*>(object);
+    dropped->insert(dropped->end(), {function->m_self, function->m_module});
+    return function->m_weakreflist == nullptr;
+  }
+  const array::Numpy* np = array::met_numpy();
+  if (np != nullptr && Py_TYPE(object) == np->array_type) {
+    dropped->push_back(array::as_array(object)->base);
+    return is_plain_array(object);
+  }
+  return cpython::is_used_up(object);
+}
+
+}  // namespace
+
+bool drop_without_user_code(DroppedReferences* dropped) {
+  constexpr std::size_t kMost = 4096;
+  for (std::size_t number = 0; number < dropped->size(); ++number) {
+    PyObject* object = (*dropped)[number];
+    if (is_inert(object)) {
+      continue;
+    }
+    // Only the last of several references can end the object.
+    const auto here = dropped->begin() + static_cast<std::ptrdiff_t>(number);
+    const bool is_last = std::find(here + 1, dropped->end(), object) == dropped->end();
+    if (!is_last || Py_REFCNT(object) > std::count(dropped->begin(), here + 1, object)) {
+      continue;
+    }
+    if (dropped->size() > kMost || !add_references_of(object, dropped)) {
+      return false;
+    }
+  }
+  return true;
 }
 
 }  // namespace tagalong::replay

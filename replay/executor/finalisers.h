@@ -3,11 +3,15 @@
 
 #include <Python.h>
 
+#include <boost/container/small_vector.hpp>
+
 namespace tagalong::replay {
 
 // Whether the object dies without running user code, as intermediate results of arithmetic do.
 [[nodiscard]] bool dies_without_user_code(PyObject* object);
-// Whether no user code runs when up to this many references to the object are dropped.
-[[nodiscard]] bool drops_without_user_code(PyObject* object, Py_ssize_t most);
+// References that go away together; an object may be there several times.
+using DroppedReferences = boost::container::small_vector<PyObject*, 48>;  // borrowed
+// Whether no user code runs when these references are dropped. Adds those that the dying objects hold.
+[[nodiscard]] bool drop_without_user_code(DroppedReferences* dropped);
 
 }  // namespace tagalong::replay

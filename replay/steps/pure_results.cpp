@@ -230,39 +230,71 @@ PyObject* tuple_of(Operands items) {
 
 using RealFunction = double (*)(double);
 
+struct RealUfunc {
+  const char* name;
+  RealFunction function;
+  bool takes_ints = true;  // converts them to doubles
+};
+
+double to_radians(double degrees) { return degrees * (M_PI / 180); }
+double to_degrees(double radians) { return radians * (180 / M_PI); }
+
 // The C function that computes what the ufunc does of a double; null: the ufunc is not known.
-RealFunction real_function(const array::Numpy& np, PyObject* ufunc) {
-  struct Row {
-    const char* name;
-    RealFunction function;
-  };
-  static constexpr std::array kRows = {Row{"sqrt", std::sqrt},    Row{"exp", std::exp},     Row{"log", std::log},
-                                       Row{"sin", std::sin},      Row{"cos", std::cos},     Row{"tan", std::tan},
-                                       Row{"tanh", std::tanh},    Row{"arctan", std::atan}, Row{"log10", std::log10},
-                                       Row{"absolute", std::fabs}};
+const RealUfunc* real_ufunc(const array::Numpy& np, PyObject* ufunc) {
+  using Row = RealUfunc;
+  static constexpr std::array kRows = {Row{"sqrt", std::sqrt},
+                                       Row{"exp", std::exp},
+                                       Row{"log", std::log},
+                                       Row{"sin", std::sin},
+                                       Row{"cos", std::cos},
+                                       Row{"tan", std::tan},
+                                       Row{"tanh", std::tanh},
+                                       Row{"arctan", std::atan},
+                                       Row{"log10", std::log10},
+                                       Row{"log2", std::log2},
+                                       Row{"log1p", std::log1p},
+                                       Row{"expm1", std::expm1},
+                                       Row{"exp2", std::exp2},
+                                       Row{"arcsin", std::asin},
+                                       Row{"arccos", std::acos},
+                                       Row{"sinh", std::sinh},
+                                       Row{"cosh", std::cosh},
+                                       Row{"cbrt", std::cbrt},
+                                       Row{"radians", to_radians},
+                                       Row{"deg2rad", to_radians},
+                                       Row{"degrees", to_degrees},
+                                       Row{"rad2deg", to_degrees},
+                                       Row{"absolute", std::fabs, false},
+                                       Row{"floor", std::floor, false},
+                                       Row{"ceil", std::ceil, false}};
   static std::array<PyObject*, kRows.size()> ufuncs{};  // owned; under the GIL
   for (std::size_t row = 0; row < kRows.size(); ++row) {
     if (ufuncs.at(row) == nullptr) {
       ufuncs.at(row) = Py_XNewRef(PyDict_GetItemString(PyModule_GetDict(np.umath), kRows.at(row).name));
     }
     if (ufuncs.at(row) == ufunc) {
-      return kRows.at(row).function;
+      return &kRows.at(row);
     }
   }
   return nullptr;
 }
 
-// Calls of NumPy's functions of one double, where NumPy reports no error.
+// Calls of NumPy's functions of one number, where NumPy reports no error.
 PyObject* ufunc_result(Operands slots) {
   constexpr std::size_t kUnary = 3;
   const array::Numpy* np = array::met_numpy();
-  if (np == nullptr || slots.size() != kUnary || slots[0] != nullptr || Py_TYPE(slots[1]) != np->ufunc_type ||
-      !(PyFloat_CheckExact(slots[2]) || is_numpy_float(slots[2]))) {
+  if (np == nullptr || slots.size() != kUnary || slots[0] != nullptr || Py_TYPE(slots[1]) != np->ufunc_type) {
     return nullptr;
   }
-  const RealFunction function = real_function(*np, slots[1]);
-  const double operand = PyFloat_AS_DOUBLE(slots[2]);
-  return function == nullptr || !std::isfinite(operand) || may_be_reported(function(operand)) || may_collect()
+  const Unboxed kind = unboxed_of(Py_TYPE(slots[2]));
+  UnboxedNumber number{};
+  if (!(is_int(kind) || is_float(kind)) || !unbox(slots[2], kind, &number)) {
+    return nullptr;
+  }
+  const RealUfunc* known = real_ufunc(*np, slots[1]);
+  const double operand = is_int(kind) ? static_cast<double>(number.i) : number.d;
+  return known == nullptr || (is_int(kind) && !known->takes_ints) || !std::isfinite(operand) ||
+                 may_be_reported(known->function(operand)) || may_collect()
              ? nullptr
              : PyObject_CallOneArg(slots[1], slots[2]);
 }

@@ -15,7 +15,8 @@ constexpr Nanoseconds kLongUnit = 300 * kMicrosecond;
 // Timing an original call adds the mark at its end. The timed part of a replay lacks the stub.
 constexpr double kMark = 20;
 constexpr double kStub = 25;
-constexpr double kClear = 1.15;   // with this factor one comparison is enough
+constexpr double kObvious = 2;    // with this factor one comparison is enough
+constexpr double kClear = 1.15;   // with this factor two are
 constexpr double kMargin = 1.02;  // smaller differences do not count
 constexpr int kVotes = 3;
 constexpr int kMostPairs = 5;
@@ -100,14 +101,8 @@ void MeasuredSpeed::add_time(Execution execution, Nanoseconds time, std::int64_t
   if (block_ != (execution == Execution::kReplay ? Block::kReplays : Block::kEager)) {
     return;
   }
-  if (skipped_ > 0) {
-    // A long unit counts nevertheless.
-    if (units > 0 && time / units >= kLongUnit) {
-      skipped_ = 0;
-    } else {
-      --skipped_;
-      return;
-    }
+  if (skipped_ > 0 && skips(time, units)) {
+    return;
   }
   time_ += time;
   units_ += units;
@@ -138,10 +133,24 @@ void MeasuredSpeed::add_time(Execution execution, Nanoseconds time, std::int64_t
   compare();
 }
 
+// Whether this unit, at the beginning of a block, is left out because it was cold. Of long units only the first
+// original one is left out, because the interpreter has not specialised its instructions yet; and only if that may
+// decide.
+bool MeasuredSpeed::skips(Nanoseconds time, std::int64_t units) {
+  const bool is_long = units > 0 && time / units >= kLongUnit;
+  const bool is_first = block_ == Block::kEager && trials_ == 0 && pairs_ == 0;
+  const bool is_obvious = is_long && static_cast<double>(time / units) > replay_ * kObvious;
+  skipped_ = is_long ? std::int8_t{0} : static_cast<std::int8_t>(skipped_ - 1);
+  return !is_long || (is_first && !is_obvious);
+}
+
 void MeasuredSpeed::compare() {
   const bool is_eager = verdict_ == Verdict::kEager;
   const double longer = is_eager ? replay_ - eager_ : eager_ - replay_;
   lost_ += static_cast<Nanoseconds>(std::max(longer, 0.0) * static_cast<double>(is_eager ? replayed_units_ : units_));
+  // Chance only makes a unit longer, so the shortest blocks tell most.
+  least_replay_ = pairs_ == 0 ? replay_ : std::min(least_replay_, replay_);
+  least_eager_ = pairs_ == 0 ? eager_ : std::min(least_eager_, eager_);
   ++pairs_;
   if (eager_ > replay_ * kMargin) {
     ++votes_;
@@ -149,14 +158,16 @@ void MeasuredSpeed::compare() {
     --votes_;
   }
   const bool is_long_unit = replay_ >= static_cast<double>(kLongUnit);
-  const bool is_clear = eager_ > replay_ * kClear && verdict_ != Verdict::kEager && votes_ > (is_long_unit ? 0 : 1);
-  if (is_clear || votes_ >= kVotes) {
+  const bool is_obvious = is_long_unit && votes_ > 0 && least_eager_ > least_replay_ * kObvious;
+  const bool is_clear = votes_ > 1 && least_eager_ > least_replay_ * kClear;
+  if ((verdict_ != Verdict::kEager && (is_obvious || is_clear)) || votes_ >= kVotes) {
     conclude(Verdict::kReplay);
   } else if (votes_ <= -kVotes) {
     conclude(Verdict::kEager);
   } else if (pairs_ >= kMostPairs) {
     const bool leans_to_eager = verdict_ == Verdict::kNone ? expects_loss_ : verdict_ == Verdict::kEager;
-    conclude(votes_ < 0 || (votes_ == 0 && leans_to_eager) ? Verdict::kEager : Verdict::kReplay);
+    const bool is_open = std::max(least_eager_, least_replay_) <= std::min(least_eager_, least_replay_) * kMargin;
+    conclude((is_open ? leans_to_eager : least_replay_ > least_eager_) ? Verdict::kEager : Verdict::kReplay);
   } else {
     begin(Block::kReplays);
   }
@@ -167,6 +178,8 @@ void MeasuredSpeed::conclude(Verdict verdict) {
   confirmed_ =
       verdict == verdict_ ? static_cast<std::int8_t>(std::min(confirmed_ + 1, kMostConfirmed)) : std::int8_t{0};
   verdict_ = verdict;
+  replay_ = least_replay_;
+  eager_ = least_eager_;
   block_ = Block::kNone;
   ++trials_;
   measuring_budget().spent(lost_);
@@ -216,7 +229,15 @@ std::int64_t MeasuredSpeed::rounds_until_due() const {
     return kFirst;
   }
   const auto left = static_cast<double>(std::max(due_ - clock_now(), kMillisecond));
-  return std::clamp(static_cast<std::int64_t>(left / replay_), std::int64_t{64}, kMost);
+  return std::clamp(static_cast<std::int64_t>(left / replay_), rounds_between_looks(), kMost);
+}
+
+std::int64_t MeasuredSpeed::rounds_between_looks() const {
+  return rounds_between_looks(replay_ > 0 ? replay_time() : guess_);
+}
+
+std::int64_t MeasuredSpeed::rounds_between_looks(Nanoseconds round) {
+  return std::clamp(kMillisecond / std::max(round, Nanoseconds{1}), Nanoseconds{1}, Nanoseconds{64});
 }
 
 }  // namespace tagalong::runtime

@@ -67,6 +67,9 @@ class MeasuredSpeed {
   [[nodiscard]] Verdict verdict() const { return verdict_; }
   [[nodiscard]] Execution usual() const { return verdict_ == Verdict::kEager ? Execution::kEager : Execution::kReplay; }
   [[nodiscard]] bool is_due() const;
+  // How many rounds may run before the clock is read again: few if they are long.
+  [[nodiscard]] std::int64_t rounds_between_looks() const;
+  [[nodiscard]] static std::int64_t rounds_between_looks(Nanoseconds round);
   // How many replayed rounds there are until a trial is due.
   [[nodiscard]] std::int64_t rounds_until_due() const;
   // Units are so long that other threads may have the processor meanwhile.
@@ -85,6 +88,7 @@ class MeasuredSpeed {
   void pause(Nanoseconds time, Nanoseconds now);
   [[nodiscard]] bool is_complete() const;
   void compare();
+  [[nodiscard]] bool skips(Nanoseconds time, std::int64_t units);
   void conclude(Verdict verdict);
   [[nodiscard]] double expected_units() const;
 
@@ -105,6 +109,7 @@ class MeasuredSpeed {
   Nanoseconds guess_ = 0;
   Nanoseconds lost_ = 0;  // ns lost by the trial under way
   double replay_ = 0, eager_ = 0;
+  double least_replay_ = 0, least_eager_ = 0;  // of the blocks of the trial under way
 
   static constexpr std::int32_t kFirstAsks = 8;
 };

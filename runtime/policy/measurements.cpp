@@ -77,8 +77,7 @@ void Measurements::prepare(std::size_t entry, replay::Executor& executor) {
   executor.arrivals = arrivals_of(place, executor);
   reset(entry);
   if (are_on() && (executor.arrivals != place.arrivals || place.has_stub())) {
-    constexpr std::int64_t kSoon = 64;
-    executor.arrivals->left = kSoon;
+    executor.arrivals->left = MeasuredSpeed::rounds_between_looks(at(entry).original_guess);
   }
 }
 

@@ -37,13 +37,12 @@ bool is_outside(const Entry& loop, const Entry& other) {
 
 // How many arrivals at this entry run on before a run is stopped there, while nothing is timed.
 std::int64_t untimed_arrivals(Measurements& subject, std::size_t entry) {
-  constexpr std::int64_t kSoon = 64;
   const MeasuredSpeed* current = subject.current(entry);
   if (current == nullptr) {
     return replay::Arrivals::kNever;
   }
   const bool is_loop = subject.code().entries[entry].is(Entry::Kind::kHeader);
-  return is_loop && current->verdict() == MeasuredSpeed::Verdict::kEager ? 0 : kSoon;
+  return is_loop && current->verdict() == MeasuredSpeed::Verdict::kEager ? 0 : current->rounds_between_looks();
 }
 
 void stop_counting(Measurements& subject) {
@@ -199,8 +198,8 @@ void begin_round(Measurements& subject, std::size_t entry, cpython::Frame* frame
         other.arrivals->left = 1;  // a run that arrives there has left the loop
       }
     }
-    the_window.count = kFew;
-    loop.arrivals->left = kFew;
+    the_window.count = std::min(kFew, the_window.speed->rounds_between_looks());
+    loop.arrivals->left = the_window.count;
   }
   start_clock();
 }

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "replay/arrays/forming/printer.h"
 #include "replay/executor/printer.h"
 #include "replay/ir/printer.h"
 #include "replay/steps/printer.h"
@@ -61,11 +62,12 @@ std::vector<std::string> fusion_texts(const replay::Executor& executor) {
     int first_line, last_line;
     std::size_t reason;
     std::uint64_t times;
+    std::string text;
   };
   std::vector<Refused> refused;  // neighbouring lines with the same reason are one row
   const auto refuse = [&](const Refused& row) {
     const auto same = std::ranges::find_if(refused, [&](const Refused& other) {
-      return other.reason == row.reason && other.first_line <= row.first_line && row.last_line <= other.last_line + 1;
+      return other.text == row.text && other.first_line <= row.first_line && row.last_line <= other.last_line + 1;
     });
     if (same == refused.end()) {
       refused.push_back(row);
@@ -90,7 +92,11 @@ std::vector<std::string> fusion_texts(const replay::Executor& executor) {
     }
     for (std::size_t number = 1; number < array::kFusionReasons.size(); ++number) {
       if (step.group->reasons.of.at(number) != 0) {
-        refuse({step.line, step.line, number, step.group->reasons.of.at(number)});
+        const auto reason = static_cast<array::FusionReason>(number);
+        const replay::GroupEnd& last = step.group->unplanned;
+        const replay::GroupEnd end = last.reason == reason ? last : replay::GroupEnd{.reason = reason};
+        refuse({step.line, step.line, number, step.group->reasons.of.at(number),
+                replay::print_end(executor.lowered(), end)});
       }
     }
   }
@@ -99,14 +105,14 @@ std::vector<std::string> fusion_texts(const replay::Executor& executor) {
   for (const auto& [line, group, runs] : rows) {
     texts.push_back(fmt::format("lines {} to {}: {} array operations as one, {} times; then: {}", line,
                                 group->last_line, group->plan->operation_count(), runs,
-                                array::row_of(group->end).text));
+                                replay::print_end(executor.lowered(), group->end)));
   }
   for (const Refused& row : refused) {
     const std::string lines = row.first_line == row.last_line
                                   ? fmt::format("line {}", row.first_line)
                                   : fmt::format("lines {} to {}", row.first_line, row.last_line);
-    texts.push_back(fmt::format("{}: array operations one by one, {} times: {} ({})", lines, row.times,
-                                array::kFusionReasons.at(row.reason).text, array::kFusionReasons.at(row.reason).name));
+    texts.push_back(fmt::format("{}: array operations one by one, {} times: {} ({})", lines, row.times, row.text,
+                                array::row_of(static_cast<array::FusionReason>(row.reason)).name));
   }
   return texts;
 }

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import sys
+import weakref
 from collections.abc import Callable
 from random import Random
+from types import FrameType
 from typing import Any
 
 import numpy as np
@@ -357,3 +360,135 @@ def test_many_operands_and_numbers(count: int) -> None:
     check(eager, traced, make)
     assert groups_run() > before
     assert _core.counter("groups_run") > 0
+
+
+# A call of a Python function behind C code makes the frame of `g` real.
+ACROSS_RETURNS: dict[str, tuple[str, int]] = {
+    "a real frame": (
+        "def g(a, b):\n    m = np.median(a)\n    t = a * m + b\n    return t - a\n"
+        "def f(a, b):\n    x = g(a, b) * 2.0 + 1.0\n    return x - b\n",
+        1,
+    ),
+    "two real frames": (
+        "def h(a, b):\n    m = np.median(a)\n    return a * m + b\n"
+        "def g(a, b):\n    t = h(a, b) * 0.5\n    return t - a\n"
+        "def f(a, b):\n    x = g(a, b) * 2.0 + 1.0\n    return x - b\n",
+        1,
+    ),
+    "in a loop": (
+        "def g(a, b):\n    m = np.median(a)\n    t = a * m + b\n    return t - a\n"
+        "def f(a, b):\n    for _ in range(3):\n        b = g(a, b) * 0.5 + 1.0\n    return b\n",
+        3,
+    ),
+    "an object that has one other reference": (
+        "def g(a, b):\n    model = models[0]\n    t = a * model.rate + b\n    return t - a\n"
+        "def f(a, b):\n    x = g(a, b) * 2.0 + 1.0\n    return x - b\n",
+        1,
+    ),
+    "a list of arrays that ends": (
+        "def g(a, b):\n    parts = [a, b]\n    t = parts[0] * 2.0 + parts[1]\n    return t - a\n"
+        "def f(a, b):\n    x = g(a, b) * 2.0 + 1.0\n    return x - b\n",
+        1,
+    ),
+}
+
+
+class Model:
+    rate = 0.5
+
+
+@pytest.mark.parametrize("name", ACROSS_RETURNS)
+def test_groups_go_on_behind_the_return_of_a_function(name: str) -> None:
+    source, groups = ACROSS_RETURNS[name]
+    eager, traced = both(source, models=[Model()])
+    for size in (60, 3000):
+        for _ in range(WARM_UP):
+            check(eager, traced, lambda size=size: [line(size), line(size) + 1])
+    before = groups_run()
+    check(eager, traced, lambda: [line(60), line(60) + 1])
+    assert groups_run() - before == groups
+    assert tagalong.stats(traced).hits >= 1
+
+
+SEEN_ENDS: dict[str, str] = {
+    "a finaliser": "n = Noisy(log)",
+    "an item of a list": "n = [1, Noisy(log)]",
+    "two lists with one object": "o = Noisy(log)\n    n = [[o], [o], (o, o)]\n    o = None",
+    "a bound method": "n = Noisy(log).see",
+    "a frame": "log.append(sys._getframe())\n    n = 1",
+    "a weak reference": "n = a * 1.0\n    refs.append(weakref.ref(n, lambda _: log.append(sys._getframe(1).f_lineno)))",
+}
+
+
+class Noisy:
+    def __init__(self, log: list[Any]) -> None:
+        self.log = log
+
+    def see(self) -> None:
+        pass
+
+    def __del__(self) -> None:
+        frame = sys._getframe(1)
+        self.log.append((frame.f_code.co_name, frame.f_lineno, sorted(frame.f_locals)))
+
+
+@pytest.mark.parametrize("name", SEEN_ENDS)
+@pytest.mark.parametrize("opaque", ["", "    m = np.median(a)\n"])
+def test_the_end_of_what_a_returning_frame_holds(name: str, opaque: str) -> None:
+    source = (
+        f"def g(a, b):\n    {SEEN_ENDS[name]}\n{opaque}    t = a * 2.0 + b\n    t = t - a\n    return t * 3.0\n"
+        "def f(a, b):\n    x = g(a, b) * 2.0 + 1.0\n    return x - b\n"
+    )
+    logs: list[list[Any]] = [[], []]
+    names = [{"log": log, "refs": [], "Noisy": Noisy, "sys": sys, "weakref": weakref} for log in logs]
+    eager, traced = both(source, **names[0])[0], both(source, **names[1])[1]
+    for _ in range(3 * WARM_UP):
+        results = [function(line(60), line(60) + 1) for function in (eager, traced)]
+        assert results[0].tobytes() == results[1].tobytes()
+        seen = [[described_end(each) for each in log] for log in logs]
+        assert seen[0] == seen[1]
+
+
+def described_end(seen: Any) -> Any:
+    """Of a frame: its line and its variables."""
+    if not isinstance(seen, FrameType):
+        return ("f", *seen[1:]) if isinstance(seen, tuple) and seen[0] == "eager" else seen
+    values = {name: value.tobytes() for name, value in seen.f_locals.items() if isinstance(value, np.ndarray)}
+    return seen.f_lineno, values
+
+
+def test_explain_says_what_ends_a_group() -> None:
+    def f(a: Any, b: Any, c: Any) -> Any:
+        x = a * 2.0 + b
+        c.rate = np.cumsum(x)
+        y = x * 3.0 - b
+        for each in [y, y + 1.0]:
+            y = y + each * 0.5
+        return y
+
+    traced = tagalong.trace(f)
+    for _ in range(WARM_UP + 2):
+        traced(line(50), line(50), Model())
+    text = tagalong.explain(traced)
+    first = f.__code__.co_firstlineno
+    assert f"line {first + 2}: a call of `cumsum` follows" in text
+    assert f"line {first + 4}: the beginning of a loop follows" in text
+
+
+# Each saves one new array for each target.
+IN_PLACE: dict[str, str] = {
+    "a part of two axes": "a[2:, 1:] -= b[2:, :1] * a[1, 1:]",
+    "two parts": "a[:, 1:] += b[:, :-1] * 0.5\n    a[:, :-1] += b[:, 1:] * 0.5",
+    "a column": "a[:, 0] = b[:, 1] * 2.0",
+}
+
+
+@pytest.mark.parametrize("name", IN_PLACE)
+def test_groups_that_write_small_parts_in_place(name: str) -> None:
+    _core.set_option("fusion", 1)
+    eager, traced = both(f"def f(a, b):\n    {IN_PLACE[name]}\n    return a\n")
+    for _ in range(2 * WARM_UP):
+        check(eager, traced, lambda: [line(30, 20), line(30, 20) + 1])
+    before = groups_run()
+    check(eager, traced, lambda: [line(30, 20), line(30, 20) + 1])
+    assert groups_run() > before

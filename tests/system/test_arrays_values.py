@@ -308,6 +308,11 @@ def test_code_of_the_program_runs_once(number: str) -> None:
         ("np.float64(1e308) * s", [0.5, 1e10]),
         ("np.exp(s)", [0.5, 1e10]),
         ("s ** s", [2.0, 1e300]),
+        ("np.sqrt(s)", [2, -1]),
+        ("np.radians(s)", [315, 0]),
+        ("np.log2(s)", [8, 0]),
+        ("np.arcsin(s)", [0.5, 2.0]),
+        ("np.cosh(s)", [1, 1000]),
     ],
 )
 @pytest.mark.parametrize("errstate", [{"all": "warn"}, {"all": "raise"}, {"all": "call"}], ids=str)
@@ -321,6 +326,27 @@ def test_exceptions_and_warnings_keep_their_order(
         for value in (values[0], values[0], values[1], values[0]):
             check(eager, traced, lambda y=y, value=value: [np.arange(5.0), np.full(5, y), value], errstate)
     assert tagalong.stats(traced).hits > 0
+
+
+@pytest.mark.parametrize(
+    "number", ["sqrt(n)", "radians(n)", "deg2rad(s)", "log1p(s)", "cbrt(n)", "arcsin(s)"]
+)
+def test_functions_of_one_number(number: str) -> None:
+    eager, traced = both(f"def f(a, n, s):\n    b = a * np.{number}\n    return b + a * np.{number}\n")
+    for n, s in [(3, 0.25), (315, 0.5), (2**60 + 1, 0.75)] * WARM_UP:
+        check(eager, traced, lambda n=n, s=s: [np.arange(9.0), n, s])
+    assert operations(traced) == [3], tagalong.explain(traced)
+
+
+@pytest.mark.parametrize("item", ["b[0] * b[1] - b[-1]", "b[0] + b[-3]"])
+def test_items_of_a_tuple_of_results(item: str) -> None:
+    source = (
+        f"def g(a, c):\n    return a * 2.0, a + c, a - c\ndef f(a, c):\n    b = g(a, c)\n    return {item}\n"
+    )
+    eager, traced = both(source)
+    for _ in range(WARM_UP):
+        check(eager, traced, lambda: [np.arange(9.0), np.arange(9.0) + 1])
+    assert len(operations(traced)) == 1, tagalong.explain(traced)
 
 
 def test_new_objects_are_new() -> None:

@@ -123,9 +123,8 @@ void FusionSite::delay() {
   patience = std::min(patience * 2, kMostPatience);
 }
 
-std::unique_ptr<PlannedGroup> plan_group(const array::Numpy& np, const FusionSource& source,
-                                         array::FusionReason* reason) {
-  return FusionPlanner(np, source).plan(reason);
+std::unique_ptr<PlannedGroup> plan_group(const array::Numpy& np, const FusionSource& source, GroupEnd* end) {
+  return FusionPlanner(np, source).plan(end);
 }
 
 namespace {

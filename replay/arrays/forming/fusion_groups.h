@@ -39,6 +39,13 @@ struct NameOwner {
   bool operator==(const NameOwner&) const = default;
 };
 
+// Why a group ends, or why there is none.
+struct GroupEnd {
+  array::FusionReason reason = array::FusionReason::kNone;
+  const Step* step = nullptr;  // the operation that is not in the group; null: it is not known
+  bool operator==(const GroupEnd&) const = default;
+};
+
 // A planned group: `count` steps, or operations of a loop, that are run as one. It holds what to compute and what the
 // steps would have left in the registers. Created and released under the GIL only.
 struct PlannedGroup : boost::intrusive_ref_counter<PlannedGroup, boost::thread_unsafe_counter> {
@@ -47,7 +54,7 @@ struct PlannedGroup : boost::intrusive_ref_counter<PlannedGroup, boost::thread_u
   std::int32_t last_line = 0;
   // The root frame returns then; its variables are not filled any more, so no other object may hold the frame.
   bool returns = false;
-  array::FusionReason end = array::FusionReason::kNone;  // why the next operation is not in the group
+  GroupEnd end;  // why the next operation is not in the group
   mutable std::uint64_t runs = 0;
   struct External {
     std::int32_t place;  // register; -1: the object that a name is bound to
@@ -126,9 +133,9 @@ struct FusionSite {
   std::uint32_t replaced = 0;                              // how many groups have been replaced since the list is full
   bool is_apart = false;   // plan passes as separate groups: a group ends where a later operation needs its reductions
   std::uint32_t wait = 0;  // runs of the step before the next attempt
-  std::uint32_t patience = 1;                                  // runs to wait after the next failure
-  array::FusionReason unplanned = array::FusionReason::kNone;  // why the last attempt found nothing to fuse
-  array::FusionReasonCounts reasons;                           // counts of all failures by reason
+  std::uint32_t patience = 1;         // runs to wait after the next failure
+  GroupEnd unplanned;                 // why the last attempt found nothing to fuse
+  array::FusionReasonCounts reasons;  // counts of all failures by reason
   void put_off(array::FusionReason reason);
   void delay();  // as put_off(), without a reason
 };
@@ -147,8 +154,7 @@ struct FusionSource {
 using GroupListener = void (*)(PyCodeObject* code, std::int32_t last_line);
 inline constinit GroupListener on_last_group = nullptr;
 // Null: there is nothing to fuse, for this reason.
-std::unique_ptr<PlannedGroup> plan_group(const array::Numpy& np, const FusionSource& source,
-                                         array::FusionReason* reason);
+std::unique_ptr<PlannedGroup> plan_group(const array::Numpy& np, const FusionSource& source, GroupEnd* end);
 
 // Whether the names are still bound to the objects that the plan knows. `values`: the computed values of this run.
 bool loads_hold(const PlannedGroup& group, PyObject* const* registers, const Ref* values);

@@ -51,12 +51,13 @@ void GroupCommit::leave_registers() {
       continue;
     }
     const Content& content = contents_.at(index);
+    if (group_.returns && ((content.kind == Kind::kResult && !is_returned(index)) ||
+                           (content.kind == Kind::kTuple && place != returned_))) {
+      continue;
+    }
     if (content.kind == Kind::kTuple) {
       group_.tuple = place;
       make_items(index);
-      continue;
-    }
-    if (group_.returns && content.kind == Kind::kResult && !is_returned(index)) {
       continue;
     }
     if (content.kind == Kind::kComputed) {

@@ -72,17 +72,21 @@ std::size_t GroupContents::result_count() const {
 bool GroupContents::are_returnable(std::int32_t place) const {
   const auto known = state_.registers.find(place);
   const int index = known == state_.registers.end() ? -1 : known->second;
+  // What other variables hold ends unseen, so a tuple need not exist.
+  const auto are_others_presentable = [&] {
+    return std::ranges::all_of(state_.registers, [&](const auto& other) {
+      return other.first == place || other.second < 0 || at(other.second).kind == Kind::kTuple ||
+             is_presentable(other.second);
+    });
+  };
   if (index < 0 || at(index).kind != Kind::kTuple) {
-    return are_presentable();
+    return (index < 0 || is_presentable(index)) && are_others_presentable();
   }
   const std::vector<int>& parts = at(index).parts;
   const auto is_object = [&](int part) {
     return part >= 0 && is_presentable(part) && (at(part).kind >= Kind::kComputed || at(part).object != nullptr);
   };
-  return !parts.empty() && std::ranges::all_of(parts, is_object) &&
-         std::ranges::all_of(state_.registers, [&](const auto& other) {
-           return other.first == place || other.second < 0 || is_presentable(other.second);
-         });
+  return !parts.empty() && std::ranges::all_of(parts, is_object) && are_others_presentable();
 }
 
 int GroupContents::number_of(std::int32_t place) {

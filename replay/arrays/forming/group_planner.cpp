@@ -3,6 +3,7 @@
 #include <opcode.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "replay/ir/stages.h"
 #include "replay/steps/looked_up.h"
@@ -14,52 +15,56 @@ constexpr int kCallableSlots = 2;  // null and the ufunc
 
 }  // namespace
 
-std::unique_ptr<PlannedGroup> FusionPlanner::plan(Reason* reason) {
+std::unique_ptr<PlannedGroup> FusionPlanner::plan(GroupEnd* end) {
   take_steps();
   const std::size_t built = builder().operation_count();
   // Where a name has not been looked up yet, a later attempt may fuse more.
   if (reason_ == Reason::kNotLooked || built == 0) {
-    *reason = reason_;
+    *end = {reason_, refused_};
     return nullptr;
   }
   const bool is_all = accepted_.operations == built;
   if (accepted_.operations < 2 && !(is_all && builder().is_profitable_alone())) {
-    *reason = reason_ == Reason::kOther ? Reason::kSingle : reason_;
+    *end = {reason_ == Reason::kOther ? Reason::kSingle : reason_, refused_};
     return nullptr;
   }
   if (!is_all) {
     // The following steps need an object that a fusion group does not make.
-    return plan_first(group_->count, reason);
+    std::unique_ptr<PlannedGroup> first = plan_first(group_->count, end);
+    if (first != nullptr && first->end.reason == Reason::kNone) {
+      first->end = {reason_, refused_};
+    }
+    return first;
   }
   if (!GroupCommit(accepted_, returned_, &contents_, group_.get()).complete(locals_, stores_)) {
     if (builder().pass_count() > 1) {
       FusionSource apart = source_;
       apart.in_passes = false;
-      return FusionPlanner(np(), apart).plan(reason);
+      return FusionPlanner(np(), apart).plan(end);
     }
     if (const std::size_t count = shorter_count(); count > 0) {
-      std::unique_ptr<PlannedGroup> shorter = plan_first(count, reason);
+      std::unique_ptr<PlannedGroup> shorter = plan_first(count, end);
       if (shorter != nullptr) {
-        shorter->end = Reason::kLimit;
+        shorter->end = {.reason = Reason::kLimit};
       }
       return shorter;
     }
-    *reason = Reason::kLimit;
+    *end = {.reason = Reason::kLimit};
     return nullptr;
   }
-  group_->end = reason_;
+  group_->end = {reason_, refused_};
   return std::move(group_);
 }
 
 // A group of the first steps only.
-std::unique_ptr<PlannedGroup> FusionPlanner::plan_first(std::size_t count, Reason* reason) const {
+std::unique_ptr<PlannedGroup> FusionPlanner::plan_first(std::size_t count, GroupEnd* end) const {
   FusionSource shorter = source_;
   if (source_.operations.empty()) {
     shorter.end = source_.first + count;
   } else {
     shorter.operations = source_.operations.first(count);
   }
-  return FusionPlanner(np(), shorter).plan(reason);
+  return FusionPlanner(np(), shorter).plan(end);
 }
 
 // Where to end a group that has too many results or names: in its last half, where the fewest results are arrays
@@ -87,8 +92,8 @@ void FusionPlanner::take_steps() {
     const bool is_whole = !is_in_loop || op->code == LoopCode::kStep;
     if (is_in_loop ? !may_be_inside(*op, step) : step.in_loop || !may_be_inside(step)) {
       reason_ = Reason::kOther;
-      if (is_whole && step.op == Op::return_value && accepted_.operations != 0 &&
-          accepted_.operations == builder().operation_count() &&
+      refused_ = &step;
+      if (is_whole && step.op == Op::return_value && builder().operation_count() != 0 &&
           contents_.are_returnable(source_.used[step.operands])) {
         group_->returns = true;
         returned_ = source_.used[step.operands];
@@ -97,6 +102,7 @@ void FusionPlanner::take_steps() {
       return;
     }
     if (!(is_in_loop ? take(*op, step) : take(step))) {
+      refused_ = &step;
       return;
     }
     if (is_whole && is_group_operation(step) && contents_.are_presentable()) {
@@ -292,6 +298,11 @@ bool FusionPlanner::guard(const Step& step, std::int32_t place) {
   }
   if (content.kind == Kind::kResult && step.op == Op::guard_type && !builder().is_scalar(content.number) &&
       step.object == reinterpret_cast<PyObject*>(np().array_type)) {
+    return true;
+  }
+  if (content.kind == Kind::kTuple &&
+      ((step.op == Op::guard_tuple && std::cmp_equal(content.parts.size(), step.immediate)) ||
+       (step.op == Op::guard_type && step.object == reinterpret_cast<PyObject*>(&PyTuple_Type)))) {
     return true;
   }
   if (step.op == Op::guard_no_attribute && !stores_.empty()) {

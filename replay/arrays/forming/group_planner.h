@@ -27,7 +27,8 @@ class FusionPlanner {
   FusionPlanner(const array::Numpy& np, const FusionSource& source)
       : source_(source), group_(std::make_unique<PlannedGroup>()), contents_(np, source, group_.get()) {}
 
-  std::unique_ptr<PlannedGroup> plan(Reason* reason);
+  // Null: there is nothing to fuse, and `end` says why.
+  std::unique_ptr<PlannedGroup> plan(GroupEnd* end);
 
  private:
   using Content = GroupContents::Content;
@@ -39,7 +40,7 @@ class FusionPlanner {
     std::size_t results;
   };
 
-  [[nodiscard]] std::unique_ptr<PlannedGroup> plan_first(std::size_t count, Reason* reason) const;
+  [[nodiscard]] std::unique_ptr<PlannedGroup> plan_first(std::size_t count, GroupEnd* end) const;
   [[nodiscard]] std::size_t shorter_count() const;
   void take_steps();
   void accept(std::size_t count);
@@ -65,6 +66,8 @@ class FusionPlanner {
   bool load_method_of_object(const Step& step, const std::int32_t* operands);
   bool store_attribute(const Step& step, const std::int32_t* operands);
   bool unpack(const Step& step, const std::int32_t* operands);
+  // The content of an item of a tuple that the group has built; empty: it is no such tuple, or has no such item.
+  std::optional<int> built_item(const Step& step, std::int32_t container, std::int32_t key);
   // What an earlier operation of the group has stored in this attribute. Empty: it has not; negative: perhaps.
   std::optional<int> stored(const Step& step, int object) const;
   [[nodiscard]] bool are_scalars(std::span<const std::int32_t> places);
@@ -106,7 +109,8 @@ class FusionPlanner {
   std::vector<StoredLocal> locals_;
   std::vector<StoredAttribute> stores_;
   Reason reason_ = Reason::kNone;
-  std::int32_t returned_ = -1;  // register that is returned, where the trace ends behind the group
+  const Step* refused_ = nullptr;  // the step that is not in the group
+  std::int32_t returned_ = -1;     // register that is returned, where the trace ends behind the group
 };
 
 }  // namespace tagalong::replay

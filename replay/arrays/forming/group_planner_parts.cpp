@@ -126,7 +126,7 @@ bool FusionPlanner::is_item(std::int32_t container, std::int32_t key) {
 }
 
 bool FusionPlanner::take_part(const Step& step, const std::int32_t* operands) {
-  if (is_item(operands[0], operands[1])) {
+  if (is_item(operands[0], operands[1]) || built_item(step, operands[0], operands[1])) {
     return calculate(step, operands);
   }
   const int number = part_of(operands[0], operands[1], false);

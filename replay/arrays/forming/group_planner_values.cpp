@@ -10,7 +10,34 @@ bool FusionPlanner::refuse_value() {
   return refuse(group_->computed.size() == kMostValues ? Reason::kLimit : Reason::kOther);
 }
 
+std::optional<int> FusionPlanner::built_item(const Step& step, std::int32_t container, std::int32_t key) {
+  const bool is_item = step.op == Op::tuple_item || step.op == Op::binary_subscr || step.op == Op::sequence_item;
+  const int tuple = is_item ? contents_.of(container) : -1;
+  if (tuple < 0 || contents_.at(tuple).kind != Kind::kTuple) {
+    return std::nullopt;
+  }
+  Py_ssize_t index = step.immediate;
+  if (step.op != Op::tuple_item) {
+    PyObject* number = key < source_.constants ? source_.registers.objects[key] : nullptr;
+    if (number == nullptr || !PyLong_CheckExact(number)) {
+      return std::nullopt;
+    }
+    int overflow = 0;
+    index = PyLong_AsLongAndOverflow(number, &overflow);
+  }
+  const std::vector<int>& parts = contents_.at(tuple).parts;
+  const auto count = static_cast<Py_ssize_t>(parts.size());
+  index += index < 0 ? count : 0;
+  const int item = index >= 0 && index < count ? parts[static_cast<std::size_t>(index)] : -1;
+  return item < 0 ? std::nullopt : std::optional(item);
+}
+
 bool FusionPlanner::calculate(const Step& step, const std::int32_t* operands) {
+  const std::int32_t key = step.operand_count > 1 ? operands[1] : -1;
+  if (const std::optional<int> item = step.operand_count > 0 ? built_item(step, operands[0], key) : std::nullopt) {
+    contents_.state().registers[step.result] = *item;
+    return true;
+  }
   GroupValue value{.kind = GroupValue::Kind::kStep, .step = &step};
   for (int index = 0; index < step.operand_count; ++index) {
     bool is_known = false;
@@ -154,6 +181,12 @@ bool FusionPlanner::calculate(const LoopOp& op, const Step& step) {
                           : op.code == LoopCode::kCallFloat
                               ? source_.registers.kinds[static_cast<std::size_t>(op.result)]
                               : row.gives;
+  if (row.result == LoopField::kMakesObject && row.right == LoopField::kInt) {
+    if (const std::optional<int> item = built_item(step, op.left, op.right)) {
+      contents_.state().registers[op.result] = *item;
+      return true;
+    }
+  }
   GroupValue value{.kind = GroupValue::Kind::kStep, .unboxed = unboxed, .step = &step};
   value.operands.push_back(operand(op.left, row.left));
   if (row.right != LoopField::kUnused) {

@@ -9,6 +9,7 @@
 
 #include "replay/arrays/fusion/printer.h"
 #include "replay/ir/printer.h"
+#include "replay/steps/constructs.h"
 
 namespace tagalong::replay {
 namespace {
@@ -23,7 +24,7 @@ class GroupPrinter {
     if (group_.returns) {
       out_ += "ends with the trace: the result is returned\n";
     } else {
-      const array::FusionReasonRow& reason = array::row_of(group_.end);
+      const array::FusionReasonRow& reason = array::row_of(group_.end.reason);
       put("ends there: {} ({})\n", reason.text, reason.name);
     }
     for (std::size_t i = 0; i < group_.computed.size(); ++i) {
@@ -182,6 +183,16 @@ class GroupPrinter {
 
 std::string print_group(const Lowered& lowered, const PlannedGroup& group, const Step& first) {
   return GroupPrinter(lowered, group).print(first);
+}
+
+std::string print_end(const Lowered& lowered, const GroupEnd& end) {
+  const std::string_view text = array::row_of(end.reason).text;
+  if (end.step == nullptr) {
+    return std::string(text);
+  }
+  const std::string construct = construct_text(lowered, *end.step);
+  return end.reason == array::FusionReason::kOther ? fmt::format("line {}: {} follows", end.step->line, construct)
+                                                   : fmt::format("{} (line {}: {})", text, end.step->line, construct);
 }
 
 std::string print_groups(const Lowered& lowered, const FusionSite& site, const Step& first) {

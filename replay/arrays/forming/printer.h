@@ -11,6 +11,8 @@ namespace tagalong::replay {
 
 // `first`: the step with which the group begins.
 [[nodiscard]] std::string print_group(const Lowered& lowered, const PlannedGroup& group, const Step& first);
+// Why a group ends, or why there is none: `line 31: a call of `cumsum` follows`.
+[[nodiscard]] std::string print_end(const Lowered& lowered, const GroupEnd& end);
 // All groups that are planned at a step, and why others were not.
 [[nodiscard]] std::string print_groups(const Lowered& lowered, const FusionSite& site, const Step& first);
 

@@ -102,24 +102,24 @@ FusionReason GroupRun::run_in_space() {
   state_.swapped.reset();
   FusionReason reason = SpaceBinding(plan_, arguments_, &state_, &space).bind();
   InPlaceTargets targets(plan_, arguments_.np, state_, &space);
-  if (reason == FusionReason::kNone && !is_profitable(&targets)) {
+  if (reason == FusionReason::kNone && !is_profitable(space, &targets)) {
     reason = FusionReason::kNoGain;
   }
   return reason == FusionReason::kNone ? execute(&space, &targets) : reason;
 }
 
 // Whether a group that writes targets is faster than single operations. Where the new contents are computed elsewhere
-// and copied, the copy takes as long as a few operations once it exceeds the inner caches. It saves only the arrays
-// that eager execution would make. In-place destinations need no copy.
-bool GroupRun::is_profitable(InPlaceTargets* targets) const {
-  constexpr std::size_t kInnerCacheBytes = 32768;  // bytes
-  constexpr std::size_t kMinSavedInCache = 2;
+// and copied, the copy of one long row takes as long as a few operations once it exceeds the caches. It saves the
+// arrays that eager execution would make; and where rows are short, its loops over several axes. In-place destinations
+// need no copy.
+bool GroupRun::is_profitable(const Space& space, InPlaceTargets* targets) const {
+  constexpr std::size_t kCacheBytes = 512U << 10U;
   constexpr std::size_t kMinSavedBeyond = 4;
   const std::size_t count = plan_.targets.size();
-  const bool is_in_cache = static_cast<std::size_t>(state_.count) * kItemSize * count <= kInnerCacheBytes;
-  return fusion_enabled > 1 ||
-         plan_.new_array_operations >= (is_in_cache ? kMinSavedInCache : kMinSavedBeyond) * count ||
-         (!is_in_cache && targets->are_unnoticed());
+  const std::size_t bytes = static_cast<std::size_t>(state_.count) * kItemSize * count;
+  const bool is_cheap = bytes <= kCacheBytes || space.shape.nd > 1;
+  return fusion_enabled > 1 || plan_.new_array_operations >= (is_cheap ? 1 : kMinSavedBeyond) * count ||
+         targets->are_unnoticed();
 }
 
 FusionReason GroupRun::execute(Space* space, InPlaceTargets* targets) {

@@ -18,7 +18,7 @@ class GroupRun {
  private:
   FusionReason run_in_space();
   FusionReason execute(Space* space, InPlaceTargets* targets);
-  [[nodiscard]] bool is_profitable(InPlaceTargets* targets) const;
+  [[nodiscard]] bool is_profitable(const Space& space, InPlaceTargets* targets) const;
   [[nodiscard]] Extent block(const Space* space) const;
   [[nodiscard]] bool has_small_blocks(const Space* space) const;
   [[nodiscard]] std::size_t target_bytes() const { return padded(static_cast<std::size_t>(state_.count) * kItemSize); }

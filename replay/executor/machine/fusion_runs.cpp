@@ -62,43 +62,37 @@ class ReturningFrames {
     }
     return true;
   }
-  // How many references to objects their ends drop, at most.
-  [[nodiscard]] Py_ssize_t references() const {
-    Py_ssize_t count = 0;
-    for (int level = first_; level < state_.run.depth; ++level) {
-      count += cpython::slot_count(cpython::code_of(state_.run.frames[level])) + 1;
-    }
-    return count;
-  }
-  // How many references to this object their ends drop.
-  [[nodiscard]] Py_ssize_t references_to(PyObject* object) const {
-    Py_ssize_t count = 0;
+  // Adds the references that their ends drop.
+  void add_references(DroppedReferences* dropped) const {
     for (int level = first_; level < state_.run.depth; ++level) {
       cpython::Frame* frame = state_.run.frames[level];
       PyObject** slots = cpython::locals_of(frame);
-      count += std::count(slots, slots + cpython::slot_count(cpython::code_of(frame)), object);
-      count += reinterpret_cast<PyObject*>(cpython::function_of(frame)) == object ? 1 : 0;
+      dropped->push_back(reinterpret_cast<PyObject*>(cpython::function_of(frame)));
+      dropped->insert(dropped->end(), slots, slots + cpython::slot_count(cpython::code_of(frame)));
     }
-    return count;
   }
-  // Whether the condition holds for their functions, and for each object in their variables.
-  template <class Condition>
-  [[nodiscard]] bool all_of(const Condition& condition) const {
-    for (int level = first_; level < state_.run.depth; ++level) {
-      cpython::Frame* frame = state_.run.frames[level];
-      PyObject** slots = cpython::locals_of(frame);
-      if (!condition(reinterpret_cast<PyObject*>(cpython::function_of(frame))) ||
-          !std::all_of(slots, slots + cpython::slot_count(cpython::code_of(frame)), condition)) {
-        return false;
-      }
-    }
-    return true;
-  }
+  // Whether the frame at this level is none of them.
+  [[nodiscard]] bool stays(int level) const { return level < first_; }
 
  private:
   const RunState& state_;
   int first_;  // level of the outermost one
 };
+
+// What registers and real frames do not hold any more when the group is done.
+void add_dropped(const RunState& state, const PlannedGroup& group, const ReturningFrames& returning,
+                 DroppedReferences* dropped) {
+  for (const std::int32_t place : group.dropped) {
+    dropped->push_back(state.registers[place]);
+  }
+  returning.add_references(dropped);
+  for (const PlannedGroup::Local& local : group.locals) {
+    const int level = real_level(state, local.frame);
+    if (level >= 0 && returning.stays(level)) {
+      dropped->push_back(cpython::locals_of(state.run.frames[level])[local.slot]);
+    }
+  }
+}
 
 // Whether the plan holds, and user code can notice nothing of the group but its results.
 array::FusionReason check_group(const RunState& state, const PlannedGroup& group) {
@@ -142,35 +136,9 @@ array::FusionReason check_group(const RunState& state, const PlannedGroup& group
       return Reason::kRealFrame;
     }
   }
-  const auto most = static_cast<Py_ssize_t>(group.dropped.size() + group.locals.size()) + returning.references();
-  // Whether something else refers to the object, too. Costs more than the other test.
-  const auto survives = [&](PyObject* object) {
-    auto count = static_cast<Py_ssize_t>(group.stores.size()) + returning.references_to(object);
-    count += std::ranges::count_if(group.dropped, [&](std::int32_t place) { return state.registers[place] == object; });
-    for (const PlannedGroup::Local& local : group.locals) {
-      const int level = real_level(state, local.frame);
-      count += level >= 0 && cpython::locals_of(state.run.frames[level])[local.slot] == object ? 1 : 0;
-    }
-    return Py_REFCNT(object) > count;
-  };
-  const auto has_no_user_code = [&](PyObject* object) {
-    return drops_without_user_code(object, most) || survives(object);
-  };
-  for (const std::int32_t place : group.dropped) {
-    if (!has_no_user_code(state.registers[place])) {
-      return Reason::kDeath;
-    }
-  }
-  if (!returning.all_of(has_no_user_code)) {
-    return Reason::kDeath;
-  }
-  for (const PlannedGroup::Local& local : group.locals) {
-    const int level = real_level(state, local.frame);
-    if (level >= 0 && !has_no_user_code(cpython::locals_of(state.run.frames[level])[local.slot])) {
-      return Reason::kDeath;
-    }
-  }
-  return Reason::kNone;
+  DroppedReferences dropped;
+  add_dropped(state, group, returning, &dropped);
+  return drop_without_user_code(&dropped) ? Reason::kNone : Reason::kDeath;
 }
 
 GroupRegisters group_registers(const RunState& state) {
@@ -196,13 +164,23 @@ array::FusionReason compute_values(const RunState& state, const PlannedGroup& gr
 
 // Whether the attributes can be stored, and the end of their old values is not noticed. The computed values may be
 // among the old ones.
-bool may_store_attributes(const PlannedGroup& group, const Ref* values) {
-  const auto most =
-      static_cast<Py_ssize_t>(group.dropped.size() + group.locals.size() + group.stores.size() + group.computed.size());
-  return std::ranges::all_of(group.stores, [&](const PlannedGroup::Store& store) {
+bool may_store_attributes(const RunState& state, const PlannedGroup& group, const Ref* values) {
+  if (group.stores.empty()) {
+    return true;
+  }
+  DroppedReferences dropped;
+  for (const PlannedGroup::Store& store : group.stores) {
     PyObject** place = place_to_store(*store.step, values[store.object].get());
-    return place != nullptr && drops_without_user_code(*place, most);
-  });
+    if (place == nullptr) {
+      return false;
+    }
+    dropped.push_back(*place);
+  }
+  add_dropped(state, group, ReturningFrames(state, group), &dropped);
+  for (std::size_t index = 0; index < group.computed.size(); ++index) {
+    dropped.push_back(values[index].get());
+  }
+  return drop_without_user_code(&dropped);
 }
 
 // Borrowed.
@@ -299,7 +277,7 @@ array::FusionReason compute_group(RunState& state, const array::Numpy& np, const
   if (const Reason reason = compute_values(state, group, results->values.data()); reason != Reason::kNone) {
     return reason;
   }
-  if (!may_store_attributes(group, results->values.data())) {
+  if (!may_store_attributes(state, group, results->values.data())) {
     return Reason::kDeath;
   }
   std::array<PyObject*, kMostExternals> externals;  // NOLINT(cppcoreguidelines-pro-type-member-init)
@@ -399,9 +377,9 @@ bool run_site(RunState& state, FusionSite& site, const FusionSource& source, Rea
   if (!is_done && wants_another_plan(*reason)) {
     const boost::intrusive_ptr<PlannedGroup> planned(plan_group(*np, source, &site.unplanned).release());
     if (planned == nullptr) {
-      *reason = site.unplanned;
+      *reason = site.unplanned.reason;
       if (plan_listener != nullptr) [[unlikely]] {
-        plan_listener->not_planned(state.executor, site.unplanned, first_step(source));
+        plan_listener->not_planned(state.executor, site.unplanned.reason, first_step(source));
       }
     } else if (!group_quota.take()) {
       *reason = Reason::kOther;
