@@ -10,6 +10,7 @@
 #include <optional>
 #include <utility>
 
+#include "replay/arrays/kernels/functions.h"
 #include "replay/arrays/numpy/numpy_abi.h"
 #include "replay/objects/calls_without_user_code.h"
 #include "replay/objects/known_functions.h"
@@ -304,11 +305,35 @@ PyObject* length_result(PyObject* container) {
   return length_of(container, &length) ? PyLong_FromLongLong(length) : nullptr;
 }
 
+bool are_lengths(PyObject* argument) {
+  const auto is_length = [](PyObject* each) { return PyLong_CheckExact(each) != 0; };
+  return is_length(argument) || (PyTuple_CheckExact(argument) &&
+                                 std::all_of(PySequence_Fast_ITEMS(argument),
+                                             PySequence_Fast_ITEMS(argument) + PyTuple_GET_SIZE(argument), is_length));
+}
+
+// Methods of arrays that give a view, called with ints. Null: the method would copy the elements, or raise.
+PyObject* view_result(Operands slots) {
+  if (!is_array(slots[1]) || Py_TYPE(slots[0]) != &PyMethodDescr_Type || may_collect() ||
+      reinterpret_cast<PyDescrObject*>(slots[0])->d_type != Py_TYPE(slots[1]) ||
+      !array::gives_view(reinterpret_cast<PyDescrObject*>(slots[0])->d_name) ||
+      !std::ranges::all_of(slots.subspan(2), are_lengths)) {
+    return nullptr;
+  }
+  Ref result = Ref::steal(call(slots.data(), static_cast<Py_ssize_t>(slots.size()), nullptr));
+  const bool is_view =
+      result && is_array(result.get()) && array::as_array(result.get())->data == array::as_array(slots[1])->data;
+  return is_view ? result.release() : nullptr;
+}
+
 // The callable's two slots as on the stack, then the arguments.
 PyObject* call_result(const Step& step, Operands slots) {
   constexpr std::size_t kCallable = 2;
   if (step.object != nullptr && step.object != Py_None) {
     return nullptr;
+  }
+  if (slots[0] != nullptr && slots[1] != nullptr) {
+    return view_result(slots);
   }
   PyObject* callable = slots[0] == nullptr ? slots[1] : nullptr;
   if (callable != nullptr && slots.size() == kCallable + 1 && known_function(callable) == Known::kLength) {

@@ -70,6 +70,15 @@ OPERATORS = ("+", "-", "*", "/", "+", "-", "*", "//", "%", "<", "<=", "==", ">",
 
 # Eager execution computes into a large operand that has no other owner.
 HELD = ("[{}][0]", "(h := [{}])[0]", "(h := {{1: {}}})[1]", "(lambda q: q)({})", "next(iter([{}]))")
+# Parts and views of an array, and functions written in Python over parts: the array, a shift and an axis.
+MOVED = (
+    "np.roll({}, {}, {})",
+    "np.roll({}, {}, axis={})",
+    "np.roll(np.roll({}, {}, 0), 1, {})",
+    "np.roll({}, {})",
+)
+MOVED += ("np.diff({0})", "np.diff({0}, axis={2})", "np.flip({0}, {2})", "({0}).swapaxes(0, {2})", "({0}).T")
+MOVED += ("({0}).reshape(-1)", "({0}).ravel()", "({0}).transpose()", "({0}).squeeze()")
 
 
 class Program:
@@ -123,6 +132,10 @@ class Program:
             return self.operand(), 0
         kind = self.random.random()
         left, first = self.expression(depth - 1)
+        if kind < 0.04:
+            shift = self.random.choice(("1", "-1", "2", "n", "-n", *self.scalars))
+            moved = self.random.choice(MOVED).format(left, shift, self.random.choice(("0", "0", "-1", "1")))
+            return moved, first + 1
         if kind < 0.25:
             return f"np.{self.random.choice(self.of(1, UNARY))}({left})", first + 1
         right, second = self.expression(self.random.randint(0, depth - 1))

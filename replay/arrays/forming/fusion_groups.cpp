@@ -50,10 +50,10 @@ array::UnaryOperator unary_operator(int opcode) {
 
 namespace {
 
-// Whether the call may be one of NumPy's reductions; such a call may be a fusion group on its own.
-bool may_reduce(const std::vector<Step>& steps, const Step& call, const std::int32_t* used) {
+// What NumPy function the call may be one of.
+array::KnownFunction called_function(const std::vector<Step>& steps, const Step& call, const std::int32_t* used) {
   if (call.op != Op::call || call.operand_count < 2) {
-    return false;
+    return {};
   }
   const std::int32_t* operands = used + call.operands;
   for (const Step* step = &call; step != steps.data();) {
@@ -64,10 +64,17 @@ bool may_reduce(const std::vector<Step>& steps, const Step& call, const std::int
         step->result_count > 1 && ((step->op == Op::load_method && results[0] == operands[0]) ||
                                    (step->op == Op::load_module_method && results[1] == operands[1]));
     if (is_function || is_method) {
-      return array::may_be_reduction(step->object);
+      return array::function_named(step->object);
     }
   }
-  return false;
+  return {};
+}
+
+// Whether a fusion group may begin with the call: one of NumPy's reductions, which may be a group on its own, or a
+// function of parts with operations behind it.
+bool may_begin(const std::vector<Step>& steps, const Step& call, const std::int32_t* used, bool has_following) {
+  const array::KnownFunction function = called_function(steps, call, used);
+  return function.kind == array::KnownFunction::Kind::kReduction || (has_following && array::is_of_parts(function));
 }
 
 }  // namespace
@@ -92,7 +99,7 @@ void mark_groups(std::vector<Step>* steps, const LoopProgram& loop, const std::i
       step.begins_group = following > 0;
       ++following;
     } else if (is_whole && is_group_operation(step)) {
-      step.begins_group = may_reduce(*steps, step, used);
+      step.begins_group = may_begin(*steps, step, used, following > 0);
       ++following;
     }
   };

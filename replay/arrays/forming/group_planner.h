@@ -90,7 +90,16 @@ class FusionPlanner {
   [[nodiscard]] bool is_item(std::int32_t container, std::int32_t key);
   bool take_part(const Step& step, const std::int32_t* operands);
 
+  // group_planner_functions.cpp
+  bool call_function(const Step& step, array::KnownFunction function, std::span<const std::int32_t> operands);
+  bool roll(const Step& step, std::span<const std::int32_t> operands);
+  bool read_shifts(int index, std::vector<array::ViewSpec::Number>* shifts);
+  bool difference(const Step& step, std::span<const std::int32_t> operands);
+  bool flip(const Step& step, std::span<const std::int32_t> operands);
+
   // group_planner_calls.cpp
+  // An int, a tuple of ints, or None. False: it is something else, or may differ from run to run.
+  bool read_axes(std::int32_t place, std::optional<std::vector<int>>* axes);
   bool load_method(const Step& step, const std::int32_t* operands);
   bool is_array_method(const std::int32_t* operands);
   bool call(const Step& step, const std::int32_t* operands);

@@ -50,8 +50,23 @@ bool is_tuple_content(GroupContents* contents, std::int32_t place) {
          (content->object != nullptr && PyTuple_Check(content->object));
 }
 
-// An int, a tuple of ints, or None. False: it is something else, or may differ from run to run.
-bool read_axes(GroupContents* contents, std::int32_t place, std::optional<std::vector<int>>* axes) {
+// The last operands of a ufunc's call are `out` and perhaps `where`, in the order of the keywords.
+void name_out(PyObject* keywords, array::ArrayVerb* verb) {
+  for (Py_ssize_t index = PyTuple_GET_SIZE(keywords); index-- > 0;) {
+    (is_named(keywords, index, "out") ? verb->out : verb->where) = verb->operands.back();
+    verb->operands.pop_back();
+  }
+}
+
+VerbKind verb_of(array::KnownFunction::Kind function) {
+  return function == array::KnownFunction::Kind::kWhere  ? VerbKind::kWhere
+         : function == array::KnownFunction::Kind::kClip ? VerbKind::kClip
+                                                         : VerbKind::kCount;
+}
+
+}  // namespace
+
+bool FusionPlanner::read_axes(std::int32_t place, std::optional<std::vector<int>>* axes) {
   axes->emplace();
   const auto read = [&](PyObject* object) {
     int overflow = 0;
@@ -60,13 +75,13 @@ bool read_axes(GroupContents* contents, std::int32_t place, std::optional<std::v
     (*axes)->push_back(static_cast<int>(axis));
     return overflow == 0 && std::abs(axis) <= array::kMaxFusionDims;
   };
-  const int index = contents->of(place);
-  if (index >= 0 && contents->at(index).kind == GroupContents::Kind::kTuple) {
-    const std::vector<int> parts = contents->at(index).parts;
+  const int index = contents_.of(place);
+  if (index >= 0 && contents_.at(index).kind == Kind::kTuple) {
+    const std::vector<int> parts = contents_.at(index).parts;
     return !parts.empty() &&
-           std::ranges::all_of(parts, [&](int part) { return part >= 0 && read(contents->same_content(part)); });
+           std::ranges::all_of(parts, [&](int part) { return part >= 0 && read(contents_.same_content(part)); });
   }
-  PyObject* object = contents->same_object(place);
+  PyObject* object = contents_.same_object(place);
   if (object == Py_None) {
     axes->reset();
   }
@@ -84,26 +99,11 @@ bool read_axes(GroupContents* contents, std::int32_t place, std::optional<std::v
   return PyTuple_GET_SIZE(object) > 0;
 }
 
-// The last operands of a ufunc's call are `out` and perhaps `where`, in the order of the keywords.
-void name_out(PyObject* keywords, array::ArrayVerb* verb) {
-  for (Py_ssize_t index = PyTuple_GET_SIZE(keywords); index-- > 0;) {
-    (is_named(keywords, index, "out") ? verb->out : verb->where) = verb->operands.back();
-    verb->operands.pop_back();
-  }
-}
-
-VerbKind verb_of(array::KnownFunction::Kind function) {
-  return function == array::KnownFunction::Kind::kWhere  ? VerbKind::kWhere
-         : function == array::KnownFunction::Kind::kClip ? VerbKind::kClip
-                                                         : VerbKind::kCount;
-}
-
-}  // namespace
-
 // A method of an array that the fusion group has made is looked up by its name.
 bool FusionPlanner::load_method(const Step& step, const std::int32_t* operands) {
   const int index = contents_.of(operands[0]);
-  if (index >= 0 && contents_.at(index).kind < Kind::kResult && !contents_.is_existing_array(index)) {
+  if (index >= 0 && contents_.at(index).kind < Kind::kResult &&
+      (!contents_.is_existing_array(index) || array::gives_view(step.object))) {
     return load_method_of_object(step, operands);
   }
   // An existing array gets its number by its register.
@@ -150,10 +150,14 @@ bool FusionPlanner::call(const Step& step, const std::int32_t* operands) {
   const bool is_reduction = function.kind == array::KnownFunction::Kind::kReduction;
   const bool is_known = function.kind != array::KnownFunction::Kind::kNone && step.object == Py_None;
   const bool is_bincount = function.kind == array::KnownFunction::Kind::kBins;
-  if (!is_ufunc && !is_known && !is_reduction && !is_bincount) {
+  const bool is_of_parts = array::is_of_parts(function);
+  if (!is_ufunc && !is_known && !is_reduction && !is_bincount && !is_of_parts) {
     return calculate(step, operands);
   }
   const int begin = is_method ? 1 : 2;
+  if (is_of_parts) {
+    return call_function(step, function, {operands + begin, operands + step.operand_count});
+  }
   if (is_bincount) {
     return count_bins(step, {operands + begin, operands + step.operand_count});
   }
@@ -201,13 +205,13 @@ bool FusionPlanner::reduce(const Step& step, array::Reduction reduction, std::sp
   array::ArrayVerb verb{.kind = VerbKind::kReduce, .code = static_cast<int>(reduction)};
   verb.operands.push_back(contents_.number_of(operands[0]));
   bool is_tuple = placed > 1 && is_tuple_content(&contents_, operands[1]);
-  bool is_known = verb.operands[0] >= 0 && (placed == 1 || read_axes(&contents_, operands[1], &verb.axes));
+  bool is_known = verb.operands[0] >= 0 && (placed == 1 || read_axes(operands[1], &verb.axes));
   for (std::size_t index = 0; index < named && is_known; ++index) {
     const auto name = static_cast<Py_ssize_t>(index);
     const std::int32_t place = operands[placed + index];
     if (placed == 1 && is_named(step.object, name, "axis")) {  // the axis is not given twice
       is_tuple = is_tuple_content(&contents_, place);
-      is_known = read_axes(&contents_, place, &verb.axes);
+      is_known = read_axes(place, &verb.axes);
     } else if (is_named(step.object, name, "keepdims")) {
       PyObject* value = contents_.same_object(place);
       is_known = value == Py_True || value == Py_False;

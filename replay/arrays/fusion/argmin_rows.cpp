@@ -47,7 +47,7 @@ void choose_argmin(const FusionPlan& plan, const Space* space, KernelVariants* v
   }
   KernelVariants::Items items;
   for (const Space::Port& port : space->gathered) {
-    if (port.item_size != kItemSize || (port.strides[0] != 0 && port.strides[1] != 0)) {
+    if (port.item_size != kItemSize || port.is_rolled || (port.strides[0] != 0 && port.strides[1] != 0)) {
       return;
     }
     if (port.strides[1] == 0) {

@@ -13,6 +13,11 @@ std::optional<Extent> read(const ViewSpec::Number& number, PyObject* const* exte
     return number.value;
   }
   PyObject* object = externals[number.external];
+  if (number.item >= 0) {
+    object = PyTuple_CheckExact(object) && PyTuple_GET_SIZE(object) == number.items
+                 ? PyTuple_GET_ITEM(object, number.item)
+                 : Py_None;
+  }
   if (!PyLong_CheckExact(object)) {
     return std::nullopt;
   }
@@ -21,14 +26,7 @@ std::optional<Extent> read(const ViewSpec::Number& number, PyObject* const* exte
   return overflow == 0 ? std::optional<Extent>(value) : std::nullopt;
 }
 
-}  // namespace
-
-bool take_view(const ViewSpec& spec, const ArrayFields* array, PyObject* const* externals, View* view) {
-  View whole;
-  return view_of(array, &whole) && take_view(spec, whole, externals, view);
-}
-
-bool take_view(const ViewSpec& spec, const View& whole, PyObject* const* externals, View* view) {
+bool take_part(const ViewSpec& spec, const View& whole, PyObject* const* externals, View* view) {
   *view = whole;
   view->shape.nd = 0;
   const auto add = [view](Extent extent, Extent stride) {
@@ -97,6 +95,40 @@ bool take_view(const ViewSpec& spec, const View& whole, PyObject* const* externa
   }
   const bool is_whole = axis == whole.shape.nd;  // there is an ellipsis, or an index for each dimension
   return (is_whole || add_rest()) && view->shape.nd > 0;
+}
+
+// False: an axis or a shift is not as planned, or the layout of what np.roll returns is not known.
+bool roll(const ViewSpec& spec, PyObject* const* externals, View* view) {
+  const Shape& shape = view->shape;
+  const bool has_single =
+      std::find(shape.dims.begin(), shape.dims.begin() + shape.nd, 1) != shape.dims.begin() + shape.nd;
+  if (!view->is_aligned || (spec.is_composed && has_single)) {
+    return false;
+  }
+  for (const ViewSpec::Roll& roll : spec.rolls) {
+    const int axis = roll.axis < 0 ? roll.axis + shape.nd : roll.axis;
+    const auto shift = read(roll.shift, externals);
+    if (axis < 0 || axis >= shape.nd || !shift || shape.dims[axis] == 0) {
+      return false;
+    }
+    const Extent extent = shape.dims[axis];
+    const Extent start = (view->starts[axis] - *shift % extent) % extent;
+    view->starts[axis] = start < 0 ? start + extent : start;
+  }
+  view->is_rolled = std::ranges::any_of(view->starts, [](Extent start) { return start != 0; });
+  return true;
+}
+
+}  // namespace
+
+bool take_view(const ViewSpec& spec, const ArrayFields* array, PyObject* const* externals, View* view) {
+  View whole;
+  return view_of(array, &whole) && take_view(spec, whole, externals, view);
+}
+
+bool take_view(const ViewSpec& spec, const View& whole, PyObject* const* externals, View* view) {
+  return take_part(spec, whole, externals, view) && (spec.nd == 0 || view->shape.nd == spec.nd) &&
+         (spec.rolls.empty() || roll(spec, externals, view));
 }
 
 }  // namespace tagalong::array

@@ -1,4 +1,5 @@
-// A part of an array by slices, integers, an ellipsis and new axes: an address range without an object of its own.
+// A part of an array by slices, integers, an ellipsis and new axes, perhaps rolled as np.roll does it: memory without
+// an object of its own.
 #pragma once
 
 #include <cstdint>
@@ -11,6 +12,8 @@ namespace tagalong::array {
 struct ViewSpec {
   struct Number {
     bool is_none = true;
+    std::int8_t item = -1;  // the number is this item of a tuple of `items`; -1: it is the external itself
+    std::int8_t items = 0;
     std::int16_t external = -1;  // read anew in each run; -1: the number is `value`
     Extent value = 0;
     bool operator==(const Number&) const = default;
@@ -22,8 +25,17 @@ struct ViewSpec {
     Number start, stop, step;  // an integer is in `start`
     bool operator==(const Axis&) const = default;
   };
+  // Elements move by `shift` along an axis of the part; what leaves at one end comes in at the other one.
+  struct Roll {
+    int axis = 0;
+    Number shift;
+    bool operator==(const Roll&) const = default;
+  };
   std::uint16_t external = 0;
   std::vector<Axis> axes;  // in the order of the subscript
+  std::vector<Roll> rolls = {};
+  int nd = 0;                // dimensions that the part must have; 0: any number
+  bool is_composed = false;  // rolled by one call after the other
   bool operator==(const ViewSpec&) const = default;
 };
 

@@ -101,6 +101,7 @@ struct PlanOutput {
   std::uint8_t type = 0;
   bool is_column = false;
   bool drops_axes = false;
+  bool is_shared = false;  // a view of another new array, which has one dimension
 };
 
 // An existing array that gets new contents once all is computed: an in-place destination.

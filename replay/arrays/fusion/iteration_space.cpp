@@ -315,7 +315,8 @@ bool is_injective(const View& view, Extent item_size) {
   return true;
 }
 
-Walk::Walk(const Shape& space, const Strides& leading, std::span<Strides* const> arrays) {
+Walk::Walk(const Shape& space, const Strides& leading, std::span<Strides* const> arrays,
+           std::span<Starts* const> rolled) {
   const Strides* only = &leading;
   const auto order = axis_order({&only, 1}, space);
   nd_ = 0;
@@ -326,23 +327,32 @@ Walk::Walk(const Shape& space, const Strides& leading, std::span<Strides* const>
     if (space.dims[axis] == 1) {
       continue;
     }
-    const bool can_merge = nd_ > 0 && std::ranges::all_of(arrays, [&](const Strides* strides) {
-                             return (*strides)[axis] == (*strides)[inner[nd_ - 1]] * dims_[nd_ - 1];
-                           });
+    // Whole rows may be rolled along an outer axis of what is merged, but no row in itself.
+    const bool can_merge =
+        nd_ > 0 &&
+        std::ranges::all_of(
+            arrays,
+            [&](const Strides* strides) { return (*strides)[axis] == (*strides)[inner[nd_ - 1]] * dims_[nd_ - 1]; }) &&
+        std::ranges::all_of(rolled, [&](const Starts* starts) { return (*starts)[inner[nd_ - 1]] == 0; });
     if (can_merge) {
+      for (Starts* starts : rolled) {
+        (*starts)[inner[nd_ - 1]] = (*starts)[axis] * dims_[nd_ - 1];
+      }
       dims_[nd_ - 1] *= space.dims[axis];
     } else {
       inner[nd_] = axis;
       dims_[nd_++] = space.dims[axis];
     }
   }
-  for (Strides* strides : arrays) {
-    Strides merged{};
+  const auto merge = [&](std::array<Extent, kMaxFusionDims>* all) {
+    std::array<Extent, kMaxFusionDims> merged{};
     for (int i = 0; i < nd_; ++i) {
-      merged[i] = (*strides)[inner[i]];
+      merged[i] = (*all)[inner[i]];
     }
-    *strides = merged;
-  }
+    *all = merged;
+  };
+  std::ranges::for_each(arrays, merge);
+  std::ranges::for_each(rolled, merge);
   if (nd_ == 0) {
     nd_ = 1;
     dims_[0] = 1;
@@ -373,6 +383,13 @@ void Walk::advance(Extent count) {
 char* Walk::place(char* data, const Strides& strides) const {
   for (int i = 0; i < nd_; ++i) {
     data += at_[i] * strides[i];
+  }
+  return data;
+}
+
+char* Walk::place(char* data, const Strides& strides, const Starts& starts) const {
+  for (int i = 0; i < nd_; ++i) {
+    data += wrapped(starts, i) * strides[i];
   }
   return data;
 }
@@ -417,6 +434,18 @@ void Walk::gather(const char* data, const Strides& strides, std::size_t item_siz
     copy_row(data + offset, strides[0], block, static_cast<Extent>(item_size), item_size, piece);
     block += piece * static_cast<Extent>(item_size);
   });
+}
+
+void Walk::gather_rolled(char* data, const Strides& strides, const Starts& starts, std::size_t item_size, Extent count,
+                         char* block) const {
+  const auto item = static_cast<Extent>(item_size);
+  for (Walk walk = *this; count > 0;) {
+    const Extent piece = std::min({count, walk.left_in_row(), walk.left_before_wrap(starts, 0)});
+    copy_row(walk.place(data, strides, starts), strides[0], block, item, item_size, piece);
+    block += piece * item;
+    count -= piece;
+    walk.advance(piece);
+  }
 }
 
 void Walk::scatter(char* data, const Strides& strides, std::size_t item_size, Extent count, const char* block) const {

@@ -14,6 +14,7 @@ namespace tagalong::array {
 
 inline constexpr int kMaxFusionDims = 6;
 using Strides = std::array<Extent, kMaxFusionDims>;  // in bytes; 0 along broadcast axes
+using Starts = std::array<Extent, kMaxFusionDims>;   // of a rolled array: the index of the first element in memory
 
 struct Shape {
   int nd = 0;
@@ -27,7 +28,9 @@ struct View {
   char* data = nullptr;
   Shape shape;
   Strides strides{};
+  Starts starts{};
   bool is_aligned = false;
+  bool is_rolled = false;  // some start is not 0
   [[nodiscard]] bool is_contiguous(Extent item_size, bool fortran) const;
 };
 
@@ -71,8 +74,9 @@ struct Bytes {
 // contiguous to each other in all arrays are merged.
 class Walk {
  public:
-  // `arrays`: the strides of all arrays that are read or written. `leading` decides the order.
-  Walk(const Shape& space, const Strides& leading, std::span<Strides* const> arrays);
+  // `arrays`: the strides of all arrays that are read or written; `rolled`: the starts of those that are rolled.
+  // `leading` decides the order.
+  Walk(const Shape& space, const Strides& leading, std::span<Strides* const> arrays, std::span<Starts* const> rolled);
 
   // Whether an array with these strides is one row with the stride of its first axis.
   [[nodiscard]] bool is_row(const Strides& strides) const;
@@ -86,13 +90,24 @@ class Walk {
   [[nodiscard]] Extent left_in_row() const { return dims_[0] - at_[0]; }
   // Rows until the next axis advances, including the current one.
   [[nodiscard]] Extent left_of_rows() const { return nd_ > 1 ? dims_[1] - at_[1] : 1; }
+  // Elements along the axis, from the current one on, until a rolled array goes on at its other end.
+  [[nodiscard]] Extent left_before_wrap(const Starts& starts, int axis) const {
+    return dims_[axis] - wrapped(starts, axis);
+  }
   // The address of the array's current element.
   [[nodiscard]] char* place(char* data, const Strides& strides) const;
+  [[nodiscard]] char* place(char* data, const Strides& strides, const Starts& starts) const;
   // Copies the next `count` elements to or from the block.
   void gather(const char* data, const Strides& strides, std::size_t item_size, Extent count, char* block) const;
+  void gather_rolled(char* data, const Strides& strides, const Starts& starts, std::size_t item_size, Extent count,
+                     char* block) const;
   void scatter(char* data, const Strides& strides, std::size_t item_size, Extent count, const char* block) const;
 
  private:
+  [[nodiscard]] Extent wrapped(const Starts& starts, int axis) const {
+    const Extent index = at_[axis] + starts[axis];
+    return index < dims_[axis] ? index : index - dims_[axis];
+  }
   template <class Copy>
   void rows(Extent offset, const Strides& strides, Extent count, Copy copy) const;
 

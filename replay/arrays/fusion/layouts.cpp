@@ -66,6 +66,11 @@ FusionReason SpaceBinding::bind_views() {
       return FusionReason::kShape;
     }
   }
+  // A rolled array is copied as it is, and the copy has its shape.
+  if (std::ranges::any_of(space_.inputs,
+                          [&](const View& view) { return view.is_rolled && !(view.shape == space_.shape); })) {
+    return FusionReason::kShape;
+  }
   for (std::size_t i = 0; i < plan_.targets.size(); ++i) {
     if (const FusionReason reason = bind_target(i); reason != FusionReason::kNone) {
       return reason;
@@ -299,9 +304,14 @@ void SpaceBinding::bind_walk() {
   std::array<Strides*, kMaxFusionInputs + 2 * kMaxFusionOutputs + kMaxFusionReductions + kMaxAxisReductions>
       all;  // NOLINT(cppcoreguidelines-pro-type-member-init)
   std::size_t count = 0;
+  boost::container::static_vector<Starts*, kMaxFusionInputs> rolled;
   for (std::size_t i = 0; i < plan_.inputs.size(); ++i) {
     space_.walked_inputs[i] = space_.input_strides[i];
     all[count++] = &space_.walked_inputs[i];
+    if (space_.inputs[i].is_rolled) {
+      space_.walked_starts[i] = space_.inputs[i].starts;
+      rolled.push_back(&space_.walked_starts[i]);
+    }
   }
   for (std::size_t i = 0; i < plan_.targets.size(); ++i) {
     space_.target_strides[i] = space_.targets[i].strides;
@@ -337,7 +347,7 @@ void SpaceBinding::bind_walk() {
     all[count++] = &space_.walked_outputs[i];
   }
   const Strides order = leading == nullptr ? space_.input_strides[0] : *leading;
-  space_.walk.emplace(space_.shape, order, std::span(all.data(), count));
+  space_.walk.emplace(space_.shape, order, std::span(all.data(), count), std::span(rolled.data(), rolled.size()));
   bind_inputs_to_walk();
 }
 
@@ -345,8 +355,9 @@ void SpaceBinding::bind_inputs_to_walk() {
   for (std::size_t i = 0; i < plan_.inputs.size(); ++i) {
     const PlanInput& input = plan_.inputs[i];
     const Strides& strides = space_.walked_inputs[i];
+    const bool is_rolled = space_.inputs[i].is_rolled;
     state_.data[input.slot] = space_.inputs[i].data;
-    if (space_.walk->is_row(strides) && space_.inputs[i].is_aligned) {
+    if (space_.walk->is_row(strides) && space_.inputs[i].is_aligned && !is_rolled) {
       state_.strides[input.slot] = strides[0];
       continue;
     }
@@ -356,7 +367,9 @@ void SpaceBinding::bind_inputs_to_walk() {
                                .strides = strides,
                                .slot = input.slot,
                                .item_size = np_.item_size[input.type],
-                               .is_direct = space_.inputs[i].is_aligned});
+                               .is_direct = space_.inputs[i].is_aligned,
+                               .is_rolled = is_rolled,
+                               .starts = is_rolled ? space_.walked_starts[i] : Starts{}});
   }
 }
 

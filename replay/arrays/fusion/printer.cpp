@@ -186,7 +186,11 @@ class PlanPrinter {
         text += number(axis.start);
       }
     }
-    return text.empty() ? "[()]" : text + "]";
+    text = text.empty() ? "[()]" : text + "]";
+    for (const ViewSpec::Roll& roll : plan.views[static_cast<std::size_t>(view)].rolls) {
+      text += fmt::format(" rolled by {} along {}", number(roll.shift), roll.axis);
+    }
+    return text;
   }
 
   static std::string code_name(OperandCode code) {

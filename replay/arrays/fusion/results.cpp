@@ -63,6 +63,12 @@ Ref RunResults::make_array(std::size_t number) const {
     return Ref::steal(np.new_from_descr(np.array_type, output.descr, state_.shape->nd, state_.shape->dimensions,
                                         nullptr, nullptr, state_.order == kFContiguous ? 1 : 0, nullptr));
   }
+  if (output.is_shared) {
+    const Extent count = state_.count;
+    const Ref made =
+        Ref::steal(np.new_from_descr(np.array_type, output.descr, 1, &count, nullptr, nullptr, 0, nullptr));
+    return made ? Ref::steal(PyObject_CallMethod(made.get(), "reshape", "n", count)) : Ref();
+  }
   const Shape shape = output.is_column ? plan_.column_shape(space_->shape, output.drops_axes) : space_->shape;
   return Ref::steal(np.new_from_descr(np.array_type, output.descr, shape.nd, shape.dims.data(),
                                       space_->output_strides[number].data(), nullptr, 0, nullptr));

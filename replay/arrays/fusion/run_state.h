@@ -102,9 +102,14 @@ struct Space {
     Slot slot;
     std::uint8_t item_size;
     bool is_direct;  // a block inside a row needs no copy
+    bool is_rolled = false;
+    Starts starts{};  // of a rolled array
     // Of a repeated row: the number of elements in the block, and how many were left in the row at the first one.
     Extent kept_count = 0;
     Extent kept_from = 0;
+    [[nodiscard]] char* place(const Walk& walk) const {
+      return is_rolled ? walk.place(data, strides, starts) : walk.place(data, strides);
+    }
   };
   struct Operand {
     const Strides* strides = nullptr;  // null: a scalar
@@ -116,6 +121,7 @@ struct Space {
   // Strides of the operands; the walk merges axes and has strides of its own.
   std::array<Strides, kMaxFusionInputs> input_strides;
   std::array<Strides, kMaxFusionInputs> walked_inputs;
+  std::array<Starts, kMaxFusionInputs> walked_starts;  // of rolled inputs
   boost::container::static_vector<View, kMaxFusionOutputs> targets;
   std::array<Strides, kMaxFusionOutputs> target_strides;
   boost::container::static_vector<Operand, kMaxFusionSlots> operands;  // by slots

@@ -27,7 +27,9 @@ bool Traversal::has_row_spans() const {
     const auto& [slot, item_size] = each;
     const auto port = std::ranges::find(space_->gathered, slot, &Space::Port::slot);
     const bool is_port = port != space_->gathered.end();
-    return is_port ? port->is_direct && port->strides[0] == item_size : state_.strides[slot] == item_size;
+    const bool is_wrapped = is_port && port->is_rolled && port->starts[0] != 0 && space_->walk->nd() > 1;
+    return is_port ? port->is_direct && port->strides[0] == item_size && !is_wrapped
+                   : state_.strides[slot] == item_size;
   };
   return std::ranges::all_of(plan_.rows, is_contiguous_row) &&
          (state_.is_speculative || std::ranges::all_of(space_->scattered, &Space::Port::is_direct));
@@ -37,8 +39,14 @@ bool Traversal::has_row_spans() const {
 Traversal::RowSpan Traversal::row_span(Extent left) const {
   const Walk& walk = *space_->walk;
   const Extent row = walk.row();
-  const Extent in_row = walk.left_in_row();
-  const Extent rows = in_row < row ? 0 : std::min({left / row, kMaxSpanElements / row, walk.left_of_rows()});
+  Extent in_row = walk.left_in_row();
+  Extent rows = in_row < row ? 0 : std::min({left / row, kMaxSpanElements / row, walk.left_of_rows()});
+  for (const Space::Port& port : space_->gathered) {
+    if (port.is_rolled) {
+      in_row = std::min(in_row, walk.left_before_wrap(port.starts, 0));
+      rows = walk.nd() > 1 ? std::min(rows, walk.left_before_wrap(port.starts, 1)) : rows;
+    }
+  }
   return rows > 1 ? RowSpan{rows, row} : RowSpan{1, std::min({left, in_row, kMaxSpanElements})};
 }
 
@@ -63,7 +71,7 @@ bool Traversal::compute_row_span(const RowSpan& row_span) {
   set_row_strides(plan_.outputs);
   set_row_strides(plan_.targets);
   for (const Space::Port& port : space_->gathered) {
-    state_.data[port.slot] = walk.place(port.data, port.strides);
+    state_.data[port.slot] = port.place(walk);
     steps[port.slot] = is_single_row ? 0 : port.strides[1];
   }
   for (const Space::Port& port : space_->scattered) {

@@ -45,14 +45,19 @@ void Traversal::gather(Extent count) {
   // Vector code reads adjacent elements only.
   const bool takes_strides = !plan_.is_fused || plan_.steps.front().code == nullptr || state_.is_one_by_one;
   const auto place = [&](const Space::Port& port, bool may_be_direct) {
-    const bool is_direct =
-        is_in_row && port.is_direct && may_be_direct && (takes_strides || port.strides[0] == port.item_size);
-    state_.data[port.slot] = is_direct ? walk.place(port.data, port.strides) : port.block;
+    const bool is_direct = is_in_row && port.is_direct && may_be_direct &&
+                           (takes_strides || port.strides[0] == port.item_size) &&
+                           (!port.is_rolled || count <= walk.left_before_wrap(port.starts, 0));
+    state_.data[port.slot] = is_direct ? port.place(walk) : port.block;
     state_.strides[port.slot] = is_direct ? port.strides[0] : port.item_size;
     return is_direct;
   };
   for (Space::Port& port : space_->gathered) {
     if (place(port, true)) {
+      continue;
+    }
+    if (port.is_rolled) {
+      walk.gather_rolled(port.data, port.strides, port.starts, port.item_size, count, port.block);
       continue;
     }
     if (port.kept_count >= count && port.kept_from == walk.left_in_row()) {
@@ -160,7 +165,11 @@ bool Traversal::compute() {
 
 bool Traversal::compute_blocks() {
   const bool has_spans = space_ != nullptr && has_row_spans();
-  const Extent long_row = plan_.is_fused ? kLongRowOfOne : kLongRow;
+  // Rows that are rolled in themselves are gathered, and then there may be several in a block.
+  const bool gathers_rows = space_ != nullptr && std::ranges::any_of(space_->gathered, [](const Space::Port& port) {
+                              return port.is_rolled && port.starts[0] != 0;
+                            });
+  const Extent long_row = plan_.is_fused && !gathers_rows ? kLongRowOfOne : kLongRow;
   const bool is_by_rows = !plan_.is_staged() && space_ != nullptr && space_->walk->row() >= long_row;
   for (Extent left = state_.count; left > 0;) {
     if (has_spans && !state_.is_one_by_one) {

@@ -17,7 +17,7 @@ struct Row {
   bool is_method;
   KnownFunction function;
 };
-constexpr std::array<Row, 15> kRows{{{"sum", true, {Kind::kReduction, Reduction::kSum}},
+constexpr std::array<Row, 18> kRows{{{"sum", true, {Kind::kReduction, Reduction::kSum}},
                                      {"prod", true, {Kind::kReduction, Reduction::kProd}},
                                      {"max", true, {Kind::kReduction, Reduction::kMax}},
                                      {"min", true, {Kind::kReduction, Reduction::kMin}},
@@ -31,7 +31,10 @@ constexpr std::array<Row, 15> kRows{{{"sum", true, {Kind::kReduction, Reduction:
                                      {"clip", true, {Kind::kClip, Reduction::kCount}},
                                      {"where", false, {Kind::kWhere, Reduction::kCount}},
                                      {"astype", true, {Kind::kAstype, Reduction::kCount}},
-                                     {"bincount", false, {Kind::kBins, Reduction::kCount}}}};
+                                     {"bincount", false, {Kind::kBins, Reduction::kCount}},
+                                     {"roll", false, {Kind::kRoll, Reduction::kCount}},
+                                     {"diff", false, {Kind::kDifference, Reduction::kCount}},
+                                     {"flip", false, {Kind::kFlip, Reduction::kCount}}}};
 
 // Null: no row has this name.
 const Row* row_named(PyObject* name) {
@@ -121,7 +124,15 @@ KnownFunction function_named(PyObject* name) {
   return row == nullptr ? KnownFunction() : row->function;
 }
 
+bool is_of_parts(KnownFunction function) { return function.kind >= Kind::kRoll; }
+
 bool may_be_reduction(PyObject* name) { return function_named(name).kind == Kind::kReduction; }
+
+bool gives_view(PyObject* name) {
+  constexpr std::array kNames = {"reshape", "ravel", "transpose", "swapaxes", "squeeze", "diagonal"};
+  return std::ranges::any_of(kNames,
+                             [&](const char* known) { return PyUnicode_CompareWithASCIIString(name, known) == 0; });
+}
 
 KnownFunction known_method(PyObject* name) {
   const Row* row = row_named(name);

@@ -10,7 +10,18 @@
 namespace tagalong::array {
 
 struct KnownFunction {
-  enum class Kind : std::uint8_t { kNone, kReduction, kWhere, kClip, kAstype, kBins } kind = Kind::kNone;
+  enum class Kind : std::uint8_t {
+    kNone,
+    kReduction,
+    kWhere,
+    kClip,
+    kAstype,
+    kBins,
+    // Written in Python over parts of arrays
+    kRoll,
+    kDifference,
+    kFlip
+  } kind = Kind::kNone;
   Reduction reduction = Reduction::kCount;
 };
 
@@ -20,10 +31,14 @@ struct KnownFunction {
 [[nodiscard]] KnownFunction known_function(PyObject* callable);
 // A method of this name, for exact arrays.
 [[nodiscard]] KnownFunction known_method(PyObject* name);
+// Whether the method of this name gives a view of its array, where that is possible.
+[[nodiscard]] bool gives_view(PyObject* name);
 [[nodiscard]] KnownFunction known_descriptor(const Numpy& np, PyObject* object);
 // What a function or method of this name may be.
 [[nodiscard]] KnownFunction function_named(PyObject* name);
 [[nodiscard]] bool may_be_reduction(PyObject* name);
+// Whether it is written in Python, as assignments and arithmetic of parts of arrays.
+[[nodiscard]] bool is_of_parts(KnownFunction function);
 
 // np.where as a loop of three operands, the first of bools, for elements of this size.
 [[nodiscard]] StridedLoop select_loop(std::size_t item_size);

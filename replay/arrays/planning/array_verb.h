@@ -19,7 +19,19 @@
 namespace tagalong::array {
 
 struct ArrayVerb {
-  enum class Kind : std::uint8_t { kBinary, kUnary, kCompare, kCall, kWhere, kAstype, kClip, kAssign, kReduce, kCount };
+  enum class Kind : std::uint8_t {
+    kBinary,
+    kUnary,
+    kCompare,
+    kCall,
+    kWhere,
+    kAstype,
+    kClip,
+    kAssign,
+    kReduce,
+    kRoll,
+    kCount
+  };
   struct Row {
     std::string_view name;
     std::size_t operands;  // 0: any number
@@ -34,6 +46,7 @@ struct ArrayVerb {
       {"clip", 3},     // array.clip(low, high)
       {"assign", 2},   // array[...] = value; the result is the array
       {"reduce", 1},   // sum, max, argmax …
+      {"roll", 1},     // np.roll(array, …) of a rolled part of an array
   }};
   using Operands = boost::container::small_vector<int, 4>;
 
@@ -47,6 +60,7 @@ struct ArrayVerb {
   unsigned temporaries = 0;                   // as in ufunc_site.h
   std::optional<std::vector<int>> axes = {};  // of a reduction; empty: all elements
   bool keeps_dims = false;
+  bool is_shared = false;  // the result has no memory of its own: it is a view of another new array
 
   [[nodiscard]] const Row& row() const { return kRows.at(static_cast<std::size_t>(kind)); }
   // The operand that gets new contents; negative: none.

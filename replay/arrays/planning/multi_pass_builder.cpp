@@ -137,9 +137,12 @@ bool MultiPassBuilder::needs_new_pass(const ArrayVerb& verb) const {
 }
 
 bool MultiPassBuilder::may_begin_pass(const ArrayVerb& verb) const {
+  // A single operation is as fast by itself as in a pass of its own.
+  constexpr std::size_t kMinOperations = 2;
+  const bool has_other_shape = reason_ == FusionReason::kShape && builders_.back().operation_count() >= kMinOperations;
   const int target = verb.target();
   return in_passes_ && builders_.size() < kMostPasses && !builders_.back().writes() &&
-         (is_closed() || needs_new_pass(verb)) && (target < 0 || !at(target).is_result);
+         (is_closed() || has_other_shape || needs_new_pass(verb)) && (target < 0 || !at(target).is_result);
 }
 
 // Adds an operation to the current pass.
@@ -159,6 +162,7 @@ int MultiPassBuilder::attempt(const ArrayVerb& verb) {
   }
   const int target = verb.target();
   if (target >= 0 && at(target).number == result) {
+    objects_[static_cast<std::size_t>(target)].rolled = -1;
     return target;
   }
   return add_object({.is_result = true, .made_in = builders_.size() - 1, .made_as = result, .number = result});
@@ -191,6 +195,42 @@ int MultiPassBuilder::add(const ArrayVerb& verb) {
     reason_ = reason;
   }
   return next;
+}
+
+int MultiPassBuilder::part_of(int object, ViewSpec spec) {
+  const Object& known = at(object);
+  if (known.is_result) {
+    return part(object, std::move(spec));
+  }
+  if (known.external < 0 || is_written(object)) {
+    return refuse(FusionReason::kForeign);
+  }
+  spec.external = static_cast<std::uint16_t>(known.external);
+  return view(std::move(spec));
+}
+
+int MultiPassBuilder::roll(int object, const std::vector<ViewSpec::Roll>& rolls, bool is_flat) {
+  // What is rolled again is read from where the first call reads it.
+  const bool is_composed = at(object).rolled >= 0;
+  const Object known = at(is_composed ? at(object).rolled : object);
+  if (known.view && is_written(object)) {
+    return refuse(FusionReason::kOverlap);
+  }
+  ViewSpec spec = known.view.value_or(ViewSpec());
+  spec.rolls.insert(spec.rolls.end(), rolls.begin(), rolls.end());
+  spec.is_composed = spec.is_composed || is_composed;
+  spec.nd = is_flat ? 1 : spec.nd;
+  const int rolled = !known.view          ? part_of(object, std::move(spec))
+                     : known.part_of >= 0 ? part(known.part_of, std::move(spec))
+                                          : view(std::move(spec));
+  if (rolled < 0) {
+    return -1;
+  }
+  const int result = add({.kind = ArrayVerb::Kind::kRoll, .operands = {rolled}, .is_shared = is_flat});
+  if (result >= 0) {
+    objects_[static_cast<std::size_t>(result)].rolled = rolled;
+  }
+  return result;
 }
 
 // The result of a call is represented by an array such as the call makes.

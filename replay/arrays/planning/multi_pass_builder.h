@@ -37,6 +37,11 @@ class MultiPassBuilder {
   // As FusionPlanBuilder::add().
   int add(const ArrayVerb& verb);
 
+  // np.roll of an array, of a part of one, or of a result. `is_flat`: without axes.
+  int roll(int object, const std::vector<ViewSpec::Roll>& rolls, bool is_flat);
+  // The part of an array, or of a result.
+  int part_of(int object, ViewSpec spec);
+
   // np.bincount of arrays that are complete when the pass is done; the next operation begins a new pass.
   int bins(int labels, int weights, Extent least);
 
@@ -68,6 +73,7 @@ class MultiPassBuilder {
     bool is_result = false;
     std::size_t made_in = 0;  // of a result: its pass and its number there
     int made_as = -1;
+    int rolled = -1;       // of a result: the rolled part that it is a copy of, or -1
     int call = -1;         // index in calls_ if the object is that call's result, or -1
     std::size_t pass = 0;  // the last pass that uses it, and its number there
     int number = -1;

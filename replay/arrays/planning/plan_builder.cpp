@@ -54,6 +54,8 @@ int FusionPlanBuilder::add(const ArrayVerb& verb) {
       return assign(verb);
     case Kind::kReduce:
       return reduce(verb);
+    case Kind::kRoll:
+      return roll(verb);
     case Kind::kCount:
       break;
   }
@@ -175,6 +177,18 @@ int FusionPlanBuilder::astype(const ArrayVerb& verb) {
   if (!operands_.is_array_object(operand) || !is_array(from) || found == np_.descr.end()) {
     return refuse(FusionReason::kForeign);
   }
+  const int result = copy(operand, from, to, verb.row().name);
+  if (result >= 0) {
+    PlanOperation& operation = plan_->operations.back();
+    if (operation.stage == PlanStage::kElements) {
+      set_vector_operation(cast_operation(from, to, &operation.widened_type), &operation);
+    }
+  }
+  return result;
+}
+
+// A new array like the operand, perhaps of another dtype.
+int FusionPlanBuilder::copy(int operand, unsigned from, unsigned to, std::string_view name) {
   Kernel kernel;
   kernel.loop = from == to ? cast_loop(same_size_integer(np_.item_size[to]), same_size_integer(np_.item_size[to]))
                            : unsafe_cast_loop(from, to);
@@ -184,16 +198,26 @@ int FusionPlanBuilder::astype(const ArrayVerb& verb) {
   kernel.usable = kernel.splittable = kernel.keeps_flags = true;
   kernel.float_units = is_floating(from) ? FloatUnits::kVector : FloatUnits::kNone;
   kernel.nin = 1;
-  kernel.in_type = {from};
+  kernel.in_type = {static_cast<std::uint8_t>(from)};
   kernel.out_type = static_cast<std::uint8_t>(to);
   kernel.out_size = np_.item_size[to];
-  const int result = emit(kernel, {.ufunc = nullptr, .operands = {operand}, .nin = 1, .name = verb.row().name});
+  const int result = emit(kernel, {.ufunc = nullptr, .operands = {operand}, .nin = 1, .name = name});
   if (result >= 0) {
-    PlanOperation& operation = plan_->operations.back();
-    operation.is_copy = true;
-    if (operation.stage == PlanStage::kElements) {
-      set_vector_operation(cast_operation(from, to, &operation.widened_type), &operation);
-    }
+    plan_->operations.back().is_copy = true;
+  }
+  return result;
+}
+
+int FusionPlanBuilder::roll(const ArrayVerb& verb) {
+  const int operand = verb.operands[0];
+  const OperandCode type = at(operand).code;
+  if (!is_array(type) || at(operand).view < 0) {
+    return refuse(FusionReason::kForeign);
+  }
+  const int result = copy(operand, type, type, verb.row().name);
+  if (result >= 0) {
+    set_vector_operation(lane_operation(VectorOp::kCopy, type), &plan_->operations.back());
+    at(result).is_shared = verb.is_shared;
   }
   return result;
 }
@@ -456,7 +480,7 @@ void FusionPlanBuilder::mark_elidable(const Kernel& kernel, const Request& reque
   for (unsigned i = 0; i < 2 && i < request.nin; ++i) {
     const Object& object = at(request.operands[i]);
     operation->externals.at(i) = object.external;
-    if (object.view >= 0) {
+    if (object.view >= 0 || object.is_shared) {
       operation->elidable &= static_cast<std::uint8_t>(~(1U << i));  // a view has no memory of its own
     }
   }
@@ -505,7 +529,8 @@ PlanOutput FusionPlanBuilder::output_of(const Object& object) const {
           .slot = static_cast<Slot>(object.slot),
           .type = object.code,
           .is_column = object.is_column,
-          .drops_axes = object.drops_axes};
+          .drops_axes = object.drops_axes,
+          .is_shared = object.is_shared};
 }
 
 std::unique_ptr<FusionGroup> FusionPlanBuilder::finish(std::span<const int> outputs) {
@@ -516,6 +541,10 @@ std::unique_ptr<FusionGroup> FusionPlanBuilder::finish(std::span<const int> outp
     plan_->outputs.push_back(output_of(at(number)));
   }
   remove_unread(plan_.get());
+  const auto is_part = [](const auto& array) { return array.view >= 0; };
+  if (std::ranges::none_of(plan_->inputs, is_part) && std::ranges::none_of(plan_->targets, is_part)) {
+    plan_->views.clear();  // operations that were refused have taken parts
+  }
   const KernelFusion::Steps steps = KernelFusion(np_, plan_.get()).fuse();
   choose_reused_buffer(np_, reused_, plan_.get());
   assign_temporaries(steps, plan_.get());

@@ -91,7 +91,9 @@ class FusionPlanBuilder {
   int astype(const ArrayVerb& verb);
   int clip(const ArrayVerb& verb);
   int assign(const ArrayVerb& verb);
+  int copy(int operand, unsigned from, unsigned to, std::string_view name);
   int reduce(const ArrayVerb& verb);
+  int roll(const ArrayVerb& verb);
 
   // The loop of a ufunc, and whether it is exact in a group.
   int apply(const Request& request);

@@ -26,7 +26,8 @@ class PlanOperands {
     std::int16_t axis_reduction = -1;
     bool is_column = false;
     bool drops_axes = false;
-    View place;  // of an external array, in this run
+    bool is_shared = false;  // of a result: a view of another new array
+    View place;              // of an external array, in this run
   };
 
   PlanOperands(const Numpy& np, FusionPlan* plan) : np_(np), plan_(*plan) {}
