@@ -89,6 +89,17 @@ bool GroupContents::are_returnable(std::int32_t place) const {
   return !parts.empty() && std::ranges::all_of(parts, is_object) && are_others_presentable();
 }
 
+bool GroupContents::is_held_elsewhere(std::int32_t place) const {
+  const auto found = state_.registers.find(place);
+  const int index = found == state_.registers.end() ? -1 : found->second;
+  const auto holds = [&](int other) {
+    return other == index || std::ranges::find(at(other).parts, index) != at(other).parts.end();
+  };
+  return index >= 0 && std::ranges::any_of(state_.registers, [&](const auto& other) {
+           return other.first != place && other.second >= 0 && holds(other.second);
+         });
+}
+
 int GroupContents::number_of(std::int32_t place) {
   const int index = of(place);
   if (index < 0) {

@@ -54,6 +54,8 @@ class GroupContents {
   // The register that has held the content since before the fusion group, or -1.
   [[nodiscard]] std::int32_t origin(int index) const { return origins_[static_cast<std::size_t>(index)]; }
   void define(std::int32_t place, const Content& content);
+  // Whether another register holds the content of this one, or a tuple that contains it.
+  [[nodiscard]] bool is_held_elsewhere(std::int32_t place) const;
   void drop(std::int32_t place);
 
   // Whether the content exists as an object after the group, or could be made.

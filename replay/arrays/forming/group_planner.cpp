@@ -343,6 +343,17 @@ bool FusionPlanner::adds_wrong() const {
   return is_faulty(Stage::fusion_groups) || (is_faulty(Stage::multi_pass) && source_.in_passes);
 }
 
+// An item of a tuple that is still there is no temporary.
+unsigned FusionPlanner::temporaries_of(const Step& step, const std::int32_t* operands) const {
+  unsigned found = step.temporaries;
+  for (unsigned index = 0; index < static_cast<unsigned>(step.operand_count); ++index) {
+    if ((found >> index & 1U) != 0 && contents_.is_held_elsewhere(operands[index])) {
+      found &= ~(1U << index);
+    }
+  }
+  return found;
+}
+
 bool FusionPlanner::operate(const Step& step, const std::int32_t* operands) {
   using VerbKind = array::ArrayVerb::Kind;
   array::ArrayVerb verb{.code = step.immediate};
@@ -357,12 +368,12 @@ bool FusionPlanner::operate(const Step& step, const std::int32_t* operands) {
     case Op::array_unary:
       verb.kind = VerbKind::kUnary;
       verb.code = static_cast<int>(unary_operator(step.immediate));
-      verb.temporaries = step.temporaries;
+      verb.temporaries = temporaries_of(step, operands);
       break;
     case Op::array_binary:
       verb.kind = VerbKind::kBinary;
       verb.code = step.immediate == NB_ADD && adds_wrong() ? NB_SUBTRACT : step.immediate;
-      verb.temporaries = step.temporaries;
+      verb.temporaries = temporaries_of(step, operands);
       break;
     case Op::array_compare:
       verb.kind = VerbKind::kCompare;

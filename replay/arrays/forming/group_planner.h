@@ -56,6 +56,7 @@ class FusionPlanner {
   bool add_load(const PlannedGroup::Load& load);
   [[nodiscard]] bool adds_wrong() const;
   bool operate(const Step& step, const std::int32_t* operands);
+  [[nodiscard]] unsigned temporaries_of(const Step& step, const std::int32_t* operands) const;
   // Gives an operation to the builder; its result becomes that of the step.
   bool add(const array::ArrayVerb& verb, const Step& step);
   bool add_result(int number, const Step& step);
