@@ -349,6 +349,16 @@ def test_items_of_a_tuple_of_results(item: str) -> None:
     assert len(operations(traced)) == 1, tagalong.explain(traced)
 
 
+@pytest.mark.parametrize("bits", [0x7F800001, 0xFF800123, 0x7FC00001])
+@pytest.mark.parametrize("source", ["np.fmod(s, np.fmod(s, x))", "x * s + s", "np.maximum(x, s) - s"])
+def test_nans_that_are_converted(source: str, bits: int) -> None:
+    """Eager NumPy reports the conversion of a signalling NaN."""
+    number = np.array(bits, np.uint32).view(np.float32)[()]
+    eager, traced = both(f"def f(x, s):\n    return {source}\n")
+    for s in (np.float32(1.5), np.float32(1.5), np.float32(1.5), number, number):
+        check(eager, traced, lambda s=s: [np.arange(9.0), s])
+
+
 def test_new_objects_are_new() -> None:
     source = (
         "def f(x, o):\n    y = x + o.k\n    a, b = x.shape, x.shape\n    c = o.k * 2\n    d = o.k * 2\n"

@@ -4,6 +4,7 @@
 #include <complex>
 #include <cstring>
 #include <limits>
+#include <type_traits>
 
 namespace tagalong::array {
 
@@ -63,6 +64,30 @@ bool read_python_int(PyObject* object, Value* value) {
   return true;
 }
 
+// Eager NumPy reports the conversion of a signalling NaN to another size.
+template <class T>
+bool is_signalling(const char* place) {
+  using Bits = std::conditional_t<sizeof(T) == sizeof(float), std::uint32_t, std::uint64_t>;
+  constexpr Bits kQuiet = Bits{1} << (std::numeric_limits<T>::digits - 2);
+  return std::isnan(load<T>(place)) && (load<Bits>(place) & kQuiet) == 0;
+}
+
+// A floating point number, or a part of a complex one. False: it is a signalling NaN.
+template <class T>
+bool read_real(const char* place, double* number) {
+  if (is_signalling<T>(place)) {
+    return false;
+  }
+  *number = load<T>(place);
+  return true;
+}
+
+template <class T>
+bool read_complex(const char* place, Value* value) {
+  value->kind = Value::Kind::kComplex;
+  return read_real<T>(place, &value->real) && read_real<T>(place + sizeof(T), &value->imaginary);
+}
+
 // Extended and half precision are taken only where no conversion is needed.
 bool read_numpy_value(unsigned type, const char* place, Value* value) {
   switch (type) {
@@ -99,22 +124,14 @@ bool read_numpy_value(unsigned type, const char* place, Value* value) {
       return true;
     case kFloat:
       value->kind = Value::Kind::kFloating;
-      value->real = load<float>(place);
-      return true;
+      return read_real<float>(place, &value->real);
     case kDouble:
       value->kind = Value::Kind::kFloating;
-      value->real = load<double>(place);
-      return true;
+      return read_real<double>(place, &value->real);
     case kComplexFloat:
-      value->kind = Value::Kind::kComplex;
-      value->real = load<float>(place);
-      value->imaginary = load<float>(place + sizeof(float));
-      return true;
+      return read_complex<float>(place, value);
     case kComplexDouble:
-      value->kind = Value::Kind::kComplex;
-      value->real = load<double>(place);
-      value->imaginary = load<double>(place + sizeof(double));
-      return true;
+      return read_complex<double>(place, value);
     default:
       return false;
   }
@@ -127,10 +144,11 @@ bool read_value(PyObject* object, OperandCode code, Value* value) {
       return true;
     case kPyInt:
       return read_python_int(object, value);
-    case kPyFloat:
+    case kPyFloat: {
+      const double number = PyFloat_AS_DOUBLE(object);
       value->kind = Value::Kind::kFloating;
-      value->real = PyFloat_AS_DOUBLE(object);
-      return true;
+      return read_real<double>(reinterpret_cast<const char*>(&number), &value->real);
+    }
     case kPyComplex: {
       const Py_complex number = PyComplex_AsCComplex(object);
       value->kind = Value::Kind::kComplex;
