@@ -10,7 +10,7 @@
 namespace tagalong::array {
 
 struct KnownFunction {
-  enum class Kind : std::uint8_t { kNone, kReduction, kWhere, kClip, kAstype, kBins } kind = Kind::kNone;
+  enum class Kind : std::uint8_t { kNone, kReduction, kWhere, kClip, kAstype, kBins, kConjugate } kind = Kind::kNone;
   Reduction reduction = Reduction::kCount;
 };
 

@@ -19,7 +19,19 @@
 namespace tagalong::array {
 
 struct ArrayVerb {
-  enum class Kind : std::uint8_t { kBinary, kUnary, kCompare, kCall, kWhere, kAstype, kClip, kAssign, kReduce, kCount };
+  enum class Kind : std::uint8_t {
+    kBinary,
+    kUnary,
+    kCompare,
+    kCall,
+    kWhere,
+    kAstype,
+    kClip,
+    kAssign,
+    kReduce,
+    kConjugate,
+    kCount
+  };
   struct Row {
     std::string_view name;
     std::size_t operands;  // 0: any number
@@ -34,6 +46,7 @@ struct ArrayVerb {
       {"clip", 3},     // array.clip(low, high)
       {"assign", 2},   // array[...] = value; the result is the array
       {"reduce", 1},   // sum, max, argmax …
+      {"conj", 1},     // array.conj() of complex numbers
   }};
   using Operands = boost::container::small_vector<int, 4>;
 
