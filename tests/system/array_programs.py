@@ -447,10 +447,10 @@ class Operands:
     ) -> None:
         self.shape = random.choice(self.TALL if tall else self.SHAPES)
         self.kind = "ordinary" if tall else random.choice(("ordinary", "ordinary", "extreme", "bits"))
-        if code is None and random.random() < 0.1:
-            self.codes = [random.choice(OTHER_CODES) for _ in range(3)]
         # Most programs have one dtype, C order and no broadcasting, so that much is fused.
         self.codes = [code or random.choice("ddf" + CODES) for _ in range(3)]
+        if code is None and (family := random.random()) < 0.2:
+            self.codes = [random.choice(OTHER_CODES if family < 0.05 else "FDDDd") for _ in range(3)]
         if random.random() < 0.6:
             self.codes = self.codes[:1] * 3
         self.layouts = [random.choice(("C", "C", "F", "any", "any", "wide")) for _ in range(3)]

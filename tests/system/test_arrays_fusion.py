@@ -21,6 +21,7 @@ from chains_support import FusionRuns, both, check, groups_run
 from tagalong import _core
 
 PLAIN_CODES = "?bBhHiIlLqQfd"
+FUSED_CODES = PLAIN_CODES + "FD"
 BLOCK = 1024
 LEAST_BLOCK = 64
 SIZES = (0, 1, 2, 10, 63, 65, 1000, BLOCK - 1, BLOCK, BLOCK + 1, 2 * BLOCK, 3000, 40_000)
@@ -38,7 +39,7 @@ def test_splitting_changes_no_bit(ufunc: np.ufunc) -> None:
     size = 2300
     for types in ufunc.types:
         inputs, output = types.split("->")
-        if any(code not in PLAIN_CODES for code in inputs + output):
+        if any(code not in FUSED_CODES for code in inputs + output):
             continue
         for kind in ("ordinary", "extreme", "bits"):
             for block, shift in ((64, 1), (256, 0), (BLOCK, 3)):
@@ -77,7 +78,7 @@ def test_splitting_and_nans(ufunc: np.ufunc) -> None:
     """Which of two NaNs a result is depends on the position in a vector; blocks must keep the position."""
     for types in ufunc.types:
         inputs, output = types.split("->")
-        if any(code not in PLAIN_CODES for code in inputs + output) or not set(inputs) & set("fd"):
+        if any(code not in FUSED_CODES for code in inputs + output) or not set(inputs) & set("fdFD"):
             continue
         for tail in (1, 3, 7, 8, 15, 16, 17, 63, 64, 65):
             operands = [nans(code, BLOCK + tail) for code in inputs]
@@ -88,7 +89,9 @@ def test_splitting_and_nans(ufunc: np.ufunc) -> None:
 def nans(code: str, size: int) -> np.ndarray:
     """NaNs of both signs with payloads, and numbers between them."""
     values = sample(code, (size,), "ordinary")
-    if code in "fd":
+    if code in "FD":
+        values.view(code.lower())[:] = nans(code.lower(), 2 * size)
+    elif code in "fd":
         bits = values.view("u4" if code == "f" else "u8")
         quiet, sign = (0x7FC00000, 31) if code == "f" else (0x7FF8000000000000, 63)
         random = np.random.default_rng(size)
@@ -445,7 +448,7 @@ def test_reasons() -> None:
     for wrong, reason in (
         ([np.full(5, -1.0), np.ones(5)], "float_error"),
         ([np.ones(5), np.ones(3)], "shape"),
-        ([np.ones(5) + 1j, np.ones(5)], "loop"),
+        ([np.ones(5, np.longdouble), np.ones(5)], "loop"),
         ([np.ones(5).astype(">f8"), np.ones(5)], "foreign"),
     ):
         eager, traced = both(source)

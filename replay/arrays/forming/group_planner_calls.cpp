@@ -36,6 +36,9 @@ PyObject* descr_of(const array::Numpy& np, PyObject* object) {
   if (object == reinterpret_cast<PyObject*>(&PyBool_Type)) {
     return of(array::kBool);
   }
+  if (object == reinterpret_cast<PyObject*>(&PyComplex_Type)) {
+    return of(array::kComplexDouble);
+  }
   for (unsigned type = 0; type < array::kTypeNumbers; ++type) {
     if (of(type) == object || (reinterpret_cast<PyObject*>(np.scalar_type.at(type)) == object)) {
       return of(type);
@@ -59,9 +62,10 @@ void name_out(PyObject* keywords, array::ArrayVerb* verb) {
 }
 
 VerbKind verb_of(array::KnownFunction::Kind function) {
-  return function == array::KnownFunction::Kind::kWhere  ? VerbKind::kWhere
-         : function == array::KnownFunction::Kind::kClip ? VerbKind::kClip
-                                                         : VerbKind::kCount;
+  return function == array::KnownFunction::Kind::kWhere       ? VerbKind::kWhere
+         : function == array::KnownFunction::Kind::kClip      ? VerbKind::kClip
+         : function == array::KnownFunction::Kind::kConjugate ? VerbKind::kConjugate
+                                                              : VerbKind::kCount;
 }
 
 }  // namespace
@@ -164,6 +168,9 @@ bool FusionPlanner::call(const Step& step, const std::int32_t* operands) {
   if (function.kind == array::KnownFunction::Kind::kAstype) {
     return is_method && step.object == Py_None && step.operand_count == 3 ? cast(step, operands)
                                                                           : refuse(Reason::kOther);
+  }
+  if (function.kind == array::KnownFunction::Kind::kConjugate && (!is_method || step.operand_count != 2)) {
+    return refuse(Reason::kOther);
   }
   if (is_reduction) {
     return reduce(step, function.reduction, {operands + begin, operands + step.operand_count});

@@ -119,7 +119,7 @@ FusionReason bind_rows(const FusionPlan& plan, const RunArguments& arguments, Ru
   for (int i = 0; i < state->shape->nd; ++i) {
     state->count *= state->shape->dimensions[i];
   }
-  const bool may_elide = state->count * static_cast<Extent>(kItemSize) >= kMinElidedBytes && np.elides;
+  const bool may_elide = state->count * static_cast<Extent>(plan.item_bytes) >= kMinElidedBytes && np.elides;
   return may_elide ? bind_elision(plan, externals, state) : FusionReason::kNone;
 }
 

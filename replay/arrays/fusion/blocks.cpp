@@ -143,7 +143,11 @@ BlockComputation::Outcome BlockComputation::compute_steps(Extent count) {
         return Outcome::kOpen;
       }
     } else {
-      const VectorCode& code = state_.with_prefetch == nullptr ? *step.code : *state_.with_prefetch;
+      const VectorCode* own = step.code_for(state_.swapped);
+      if (own == nullptr) [[unlikely]] {
+        return Outcome::kOpen;
+      }
+      const VectorCode& code = state_.with_prefetch == nullptr ? *own : *state_.with_prefetch;
       if (state_.with_prefetch != nullptr) {
         fusion_counts.prefetched.add();
       }

@@ -17,6 +17,7 @@ KernelVariants::Kernels FusionGroup::kernels() const {
   KernelVariants::Kernels all;
   for (const PlanStep& step : plan_.steps) {
     all.push_back(step.code);
+    all.push_back(step.swapped_code);
   }
   history_.variants.append_to(&all);
   std::erase(all, nullptr);

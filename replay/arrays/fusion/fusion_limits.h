@@ -3,10 +3,13 @@
 
 #include <cstddef>
 
+#include "replay/codegen/vector/slot.h"
+
 namespace tagalong::array {
 
 inline constexpr unsigned kMaxFusionOperations = 384;
 inline constexpr unsigned kMaxFusionSlots = 512;
+static_assert(kMaxFusionSlots == kImaginaryPart);
 inline constexpr unsigned kMaxFusionScalars = 32;
 inline constexpr unsigned kMaxFusionOutputs = 32;
 inline constexpr unsigned kMaxFusionInputs = 32;

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <array>
+#include <bitset>
 #include <cstdint>
 #include <memory>
 #include <string_view>
@@ -75,6 +76,7 @@ struct PlanOperation {
   std::int16_t axis_reduction = -1;  // index in axis_reductions
   VectorOp vector_op = VectorOp::kNone;
   LaneType lane_type = LaneType::kFloat64;     // of the operands, unless they are bools; of a cast, of the result
+  bool is_complex = false;                     // of the vector code: there are numbers with two parts of that type
   LaneType widened_type = LaneType::kFloat64;  // of the operand of kWiden
   Cost cost = kPlainCost;                      // of the operation's own loop
   // For people. Names belong to kernels, which live as long as the process, or are literals.
@@ -87,8 +89,21 @@ struct PlanOperation {
 // The operations in an order in which as many as possible are computed by fused kernels.
 struct PlanStep {
   std::shared_ptr<const VectorCode> code;  // null: the operation's own loop
+  // Operations whose bits depend on the order of their operands, and the code for a run that swaps all of these.
+  std::vector<std::uint16_t> swappable;
+  std::shared_ptr<const VectorCode> swapped_code;
   std::size_t operation = 0;
   bool is_quotient = false;  // the group only divides an array by a number: NumPy's loop is faster for long blocks
+
+  using Swapped = std::bitset<kMaxFusionOperations>;
+  // The code for a run that swaps these operations. Null: there is none.
+  [[nodiscard]] const VectorCode* code_for(const Swapped& swapped) const {
+    std::size_t count = 0;
+    for (const std::uint16_t number : swappable) {
+      count += swapped[number] ? 1 : 0;
+    }
+    return count == 0 ? code.get() : count == swappable.size() ? swapped_code.get() : nullptr;
+  }
 };
 
 struct PlanOutput {
@@ -165,6 +180,7 @@ struct FusionPlan {
   std::vector<Extent> item_sizes;  // by slot: the step in a row of memory; 0 for numbers
   std::size_t slots = 0;
   std::uint16_t buffers = 0;
+  std::size_t item_bytes = 8;  // of the largest dtype, at least a double
 
   int nd = 0;  // number of dimensions; 0: any
   BlockCut cut = BlockCut::kAnywhere;
@@ -178,7 +194,8 @@ struct FusionPlan {
   bool is_serial = false;                // a loop may set an exception, or a reduction goes through all blocks in order
   bool has_masks = false;                // `where=`: loops begin at any element
   bool reduces_inputs = false;           // existing arrays are reduced, so each has to be one row of memory
-  bool updates_floats = false;           // it has in-place operators on floats
+  bool updates_floats = false;           // it has in-place operators on floats or complex numbers
+  bool has_complex = false;              // a loop depends on whether a stride is negative
   bool shows_signs = false;              // results without NaNs show the sign or payload of NaNs
   std::size_t calls = 0;                 // operations without casts
   Extent cost = 0;                       // cost of an element in all operations and reductions

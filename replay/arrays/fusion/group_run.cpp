@@ -72,6 +72,14 @@ class RunMemory {
   Ref large_;
 };
 
+bool has_negative_strides(const Space& space) {
+  const auto is_negative = [](const View& view) {
+    return std::any_of(view.strides.begin(), view.strides.begin() + view.shape.nd,
+                       [](Extent stride) { return stride < 0; });
+  };
+  return std::ranges::any_of(space.inputs, is_negative) || std::ranges::any_of(space.targets, is_negative);
+}
+
 }  // namespace
 
 FusionReason GroupRun::run() {
@@ -82,6 +90,9 @@ FusionReason GroupRun::run() {
   }
   if (plan_.nd != 0 && reason == FusionReason::kNone && state_.shape->nd != plan_.nd) {
     return FusionReason::kKinds;
+  }
+  if (plan_.has_complex && reason == FusionReason::kNone && has_negative_row()) {
+    return FusionReason::kLayout;
   }
   if (plan_.shows_signs &&
       (plan_.is_tree() || plan_.has_masks || !plan_.axis_reductions.empty() || reason == FusionReason::kLayout)) {
@@ -94,6 +105,10 @@ FusionReason GroupRun::run() {
   return reason == FusionReason::kNone ? execute(nullptr, &targets) : reason;
 }
 
+bool GroupRun::has_negative_row() const {
+  return std::ranges::any_of(plan_.inputs, [&](const PlanInput& input) { return state_.strides[input.slot] < 0; });
+}
+
 FusionReason GroupRun::run_in_space() {
   Space space;
   space.operands.resize(plan_.slots);
@@ -101,6 +116,9 @@ FusionReason GroupRun::run_in_space() {
   space.targets.resize(plan_.targets.size());
   state_.swapped.reset();
   FusionReason reason = SpaceBinding(plan_, arguments_, &state_, &space).bind();
+  if (plan_.has_complex && reason == FusionReason::kNone && has_negative_strides(space)) {
+    return FusionReason::kLayout;
+  }
   InPlaceTargets targets(plan_, arguments_.np, state_, &space);
   if (reason == FusionReason::kNone && !is_profitable(space, &targets)) {
     reason = FusionReason::kNoGain;
@@ -116,7 +134,7 @@ bool GroupRun::is_profitable(const Space& space, InPlaceTargets* targets) const 
   constexpr std::size_t kCacheBytes = 512U << 10U;
   constexpr std::size_t kMinSavedBeyond = 4;
   const std::size_t count = plan_.targets.size();
-  const std::size_t bytes = static_cast<std::size_t>(state_.count) * kItemSize * count;
+  const std::size_t bytes = static_cast<std::size_t>(state_.count) * plan_.item_bytes * count;
   const bool is_cheap = bytes <= kCacheBytes || space.shape.nd > 1;
   return fusion_enabled > 1 || plan_.new_array_operations >= (is_cheap ? 1 : kMinSavedBeyond) * count ||
          targets->are_unnoticed();
@@ -134,7 +152,7 @@ FusionReason GroupRun::execute(Space* space, InPlaceTargets* targets) {
       return FusionReason::kReduction;
     }
   }
-  std::optional<KeptMemory> kept(std::in_place, np, static_cast<std::size_t>(state_.count) * kItemSize);
+  std::optional<KeptMemory> kept(std::in_place, np, static_cast<std::size_t>(state_.count) * plan_.item_bytes);
   RunResults results(plan_, arguments_, &state_, space);
   if (!results.make(&history_.reuse)) {
     PyErr_Clear();
@@ -161,7 +179,7 @@ FusionReason GroupRun::execute(Space* space, InPlaceTargets* targets) {
     targets->write_directly(space);
   }
   // One cache line more, so that blocks have different offsets in their pages.
-  const std::size_t bytes = padded(static_cast<std::size_t>(state_.block) * kItemSize) + kCacheLine;
+  const std::size_t bytes = padded(static_cast<std::size_t>(state_.block) * plan_.item_bytes) + kCacheLine;
   if (takes_long_blocks(plan_, space) || has_small_blocks(space)) {
     state_.block = std::min(state_.count, kLongBlock);
   }

@@ -19,9 +19,12 @@ class GroupRun {
   FusionReason run_in_space();
   FusionReason execute(Space* space, InPlaceTargets* targets);
   [[nodiscard]] bool is_profitable(const Space& space, InPlaceTargets* targets) const;
+  [[nodiscard]] bool has_negative_row() const;
   [[nodiscard]] Extent block(const Space* space) const;
   [[nodiscard]] bool has_small_blocks(const Space* space) const;
-  [[nodiscard]] std::size_t target_bytes() const { return padded(static_cast<std::size_t>(state_.count) * kItemSize); }
+  [[nodiscard]] std::size_t target_bytes() const {
+    return padded(static_cast<std::size_t>(state_.count) * plan_.item_bytes);
+  }
   void place_contents(bool is_copied, char* contents);
   void copy_contents(Space* space, const char* contents) const;
   FusionReason compute_and_check(Space* space, const PartMemory& memory, WriteMode mode);

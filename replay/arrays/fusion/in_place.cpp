@@ -19,7 +19,7 @@ constexpr Cost kMostCost = 16;  // per element: about the cost of writing and re
 long min_in_place = 32L << 10;  // more than a copy in the innermost cache costs
 
 bool InPlaceTargets::may_be_direct() const {
-  if (static_cast<long>(state_.count) * static_cast<long>(kItemSize) < min_in_place || space_ == nullptr ||
+  if (static_cast<long>(state_.count) * static_cast<long>(plan_.item_bytes) < min_in_place || space_ == nullptr ||
       plan_.targets.empty() || !plan_.is_fused || !plan_.steps.front().code || plan_.is_serial ||
       !plan_.is_elementwise()) {
     return false;
@@ -68,7 +68,7 @@ WriteMode InPlaceTargets::mode(std::size_t parts) {
   for (const PlanOperation& operation : plan_.operations) {
     fused_cost_sum += fused_cost(operation.vector_op);
   }
-  const std::size_t bytes = static_cast<std::size_t>(state_.count) * kItemSize;
+  const std::size_t bytes = static_cast<std::size_t>(state_.count) * plan_.item_bytes;
   return bytes < kMinSpeculativeBytes || fused_cost_sum > kMostCost ? WriteMode::kCopied : WriteMode::kSpeculative;
 }
 

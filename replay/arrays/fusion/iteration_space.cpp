@@ -1,6 +1,7 @@
 #include "replay/arrays/fusion/iteration_space.h"
 
 #include <algorithm>
+#include <array>
 #include <boost/container/static_vector.hpp>
 #include <cstdlib>
 #include <cstring>
@@ -48,8 +49,10 @@ void copy_row(const char* from, Extent from_stride, char* to, Extent to_stride, 
       return copy_strided<2>(from, from_stride, to, to_stride, count);
     case 4:
       return copy_strided<4>(from, from_stride, to, to_stride, count);
-    default:
+    case 8:
       return copy_strided<8>(from, from_stride, to, to_stride, count);
+    default:
+      return copy_strided<16>(from, from_stride, to, to_stride, count);
   }
 }
 
@@ -102,8 +105,10 @@ void fill_row(const char* from, std::size_t item_size, Extent count, char* to) {
       return fill<std::uint16_t>(from, to, count);
     case 4:
       return fill<std::uint32_t>(from, to, count);
-    default:
+    case 8:
       return fill<std::uint64_t>(from, to, count);
+    default:
+      return fill<std::array<char, 16>>(from, to, count);
   }
 }
 

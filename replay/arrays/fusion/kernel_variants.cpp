@@ -40,11 +40,13 @@ bool is_bound_by_memory(const FusionPlan& plan) {
 
 }  // namespace
 
-const VectorCode* KernelVariants::non_temporal(const VectorCode& kernel, std::span<const Slot> stored) {
-  if (!std::exchange(non_temporal_.is_made, true)) {
-    non_temporal_.code = kernel.with_non_temporal(stored);
+const VectorCode* KernelVariants::non_temporal(const VectorCode& kernel, bool is_swapped,
+                                               std::span<const Slot> stored) {
+  Variant& variant = non_temporal_.at(is_swapped ? 1 : 0);
+  if (!std::exchange(variant.is_made, true)) {
+    variant.code = kernel.with_non_temporal(stored);
   }
-  return non_temporal_.code.get();
+  return variant.code.get();
 }
 
 const VectorCode* KernelVariants::prefetching(const VectorCode& kernel) {
@@ -70,7 +72,9 @@ const VectorCode* KernelVariants::argmin(const VectorCode& kernel, const Items& 
 }
 
 void KernelVariants::append_to(Kernels* kernels) const {
-  kernels->push_back(non_temporal_.code);
+  for (const Variant& variant : non_temporal_) {
+    kernels->push_back(variant.code);
+  }
   kernels->push_back(prefetching_.code);
   for (const Argmin& argmin : argmins_) {
     kernels->push_back(argmin.code);
@@ -81,7 +85,8 @@ void KernelVariants::append_to(Kernels* kernels) const {
 void choose_non_temporal(const FusionPlan& plan, const Space* space, KernelVariants* variants, RunState* state) {
   const auto count = static_cast<std::size_t>(state->count);
   if (!plan.is_fused || plan.is_staged() || state->is_reused || plan.steps.front().is_quotient ||
-      static_cast<long>(count * kItemSize * (plan.inputs.size() + plan.outputs.size())) < min_non_temporal) [[likely]] {
+      static_cast<long>(count * plan.item_bytes * (plan.inputs.size() + plan.outputs.size())) < min_non_temporal)
+      [[likely]] {
     return;
   }
   const auto is_read_again = [&](Slot slot) {
@@ -108,11 +113,12 @@ void choose_non_temporal(const FusionPlan& plan, const Space* space, KernelVaria
   const auto written = static_cast<long>(count * item_sizes);
   const auto moved = static_cast<long>(count) * bytes_moved(plan);
   const bool are_too_large = written >= min_non_temporal || moved >= min_non_temporal + min_non_temporal / 2;
-  if (state->non_temporal.empty() || !are_too_large || !is_bound_by_memory(plan)) {
+  const VectorCode* const kernel = plan.steps.front().code_for(state->swapped);
+  if (state->non_temporal.empty() || !are_too_large || !is_bound_by_memory(plan) || kernel == nullptr) {
     return;
   }
-  state->with_non_temporal =
-      variants->non_temporal(*plan.steps.front().code, {state->non_temporal.data(), state->non_temporal.size()});
+  state->with_non_temporal = variants->non_temporal(*kernel, kernel != plan.steps.front().code.get(),
+                                                    {state->non_temporal.data(), state->non_temporal.size()});
 }
 
 // Software prefetch for functions whose results are summed. The hardware prefetcher stops at the end of each page, so
@@ -120,8 +126,8 @@ void choose_non_temporal(const FusionPlan& plan, const Space* space, KernelVaria
 // bandwidth, and prefetching does not help.
 void choose_prefetching(const FusionPlan& plan, const Space* space, KernelVariants* variants, RunState* state) {
   if (state->with_non_temporal != nullptr || space != nullptr || !plan.is_fused || plan.is_staged() ||
-      plan.sum.result < 0 || plan.steps.front().is_quotient ||
-      static_cast<long>(state->count) * static_cast<long>(kItemSize) < min_prefetch) [[likely]] {
+      plan.sum.result < 0 || plan.steps.front().is_quotient || !plan.steps.front().swappable.empty() ||
+      static_cast<long>(state->count) * static_cast<long>(plan.item_bytes) < min_prefetch) [[likely]] {
     return;
   }
   const bool has_functions = std::ranges::any_of(

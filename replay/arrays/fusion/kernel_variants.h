@@ -3,6 +3,7 @@
 // The caller holds the GIL, which is the lock of this cache.
 #pragma once
 
+#include <array>
 #include <boost/container/static_vector.hpp>
 #include <memory>
 #include <vector>
@@ -17,7 +18,8 @@ class KernelVariants {
   using Items = boost::container::static_vector<Slot, kMaxFusionInputs>;
 
   // Null: there is no such variant. `stored` are the same slots in all runs of a plan.
-  const VectorCode* non_temporal(const VectorCode& kernel, std::span<const Slot> stored);
+  // The kernel is one of two in all runs: `is_swapped` says which.
+  const VectorCode* non_temporal(const VectorCode& kernel, bool is_swapped, std::span<const Slot> stored);
   const VectorCode* prefetching(const VectorCode& kernel);
   // `items`: slots that hold one element for each position in a row. The variant is made once runs have had enough
   // elements, of which this run has `elements`.
@@ -35,7 +37,7 @@ class KernelVariants {
     Extent row = 0;
     Items items;
   };
-  Variant non_temporal_;
+  std::array<Variant, 2> non_temporal_;
   Variant prefetching_;
   std::vector<Argmin> argmins_;
   Extent argmin_elements_ = 0;  // elements of all runs that had no such variant

@@ -12,8 +12,9 @@
 
 namespace tagalong::array {
 
-inline constexpr Extent kBlock = 1024;       // elements
-inline constexpr std::size_t kItemSize = 8;  // of the largest dtype that is fused
+inline constexpr Extent kBlock = 1024;               // elements
+inline constexpr std::size_t kItemSize = 8;          // of most dtypes, and of the others at most
+inline constexpr std::size_t kLargestItemSize = 16;  // of complex128
 inline constexpr std::size_t kCacheLine = 64;
 // Where the whole group is one fused kernel, a block is not read again. So blocks are longer: each call of a kernel
 // costs time, and at its end the hardware prefetcher loses its streams.

@@ -19,7 +19,7 @@ constexpr Extent kMinRow = 8;
 bool Traversal::has_row_spans() const {
   const Extent row = space_->walk->row();
   if (!plan_.is_fused || !plan_.stores_no_nans || !plan_.is_elementwise() || row < kMinRow ||
-      (state_.is_speculative && row > state_.block) ||
+      (state_.is_speculative && row > state_.block) || plan_.steps.front().code_for(state_.swapped) == nullptr ||
       (plan_.steps.front().code->may_run_twice() && row >= VectorCode::kLeastQuotients)) {
     return false;
   }
@@ -81,7 +81,7 @@ bool Traversal::compute_row_span(const RowSpan& row_span) {
   const auto keeps_alignment = [&](Slot slot) { return steps[slot] % Extent{VectorCode::kNonTemporalBytes} == 0; };
   const bool is_non_temporal = state_.with_non_temporal != nullptr && may_store_non_temporal(state_) &&
                                (is_single_row || std::ranges::all_of(state_.non_temporal, keeps_alignment));
-  const VectorCode& code = is_non_temporal ? *state_.with_non_temporal : *plan_.steps.front().code;
+  const VectorCode& code = is_non_temporal ? *state_.with_non_temporal : *plan_.steps.front().code_for(state_.swapped);
   if (is_non_temporal) {
     fusion_counts.non_temporal.add();
   }

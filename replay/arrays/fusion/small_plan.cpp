@@ -107,7 +107,7 @@ bool run_small(const FusionPlan& plan, const Numpy& np, PyObject* const* externa
   // One cache line more, as between blocks. Some of NumPy's loops treat adjacent buffers as overlapping, and have other
   // bits then (1.26 with AVX-512: arctan, tanh).
   alignas(kCacheLine)
-      std::array<std::array<char, static_cast<std::size_t>(kFew) * kItemSize + kCacheLine>, kMostBuffers>
+      std::array<std::array<char, static_cast<std::size_t>(kFew) * kLargestItemSize + kCacheLine>, kMostBuffers>
           buffers;  // NOLINT(cppcoreguidelines-pro-type-member-init): written before they are read
   for (std::size_t i = 0; i < plan.temporaries.size() && !plan.is_fused; ++i) {
     data[plan.temporaries[i].slot] = buffers[plan.temporaries[i].buffer].data();

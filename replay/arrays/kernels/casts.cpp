@@ -1,6 +1,7 @@
 #include "replay/arrays/kernels/casts.h"
 
 #include <cmath>
+#include <complex>
 #include <cstring>
 #include <limits>
 #include <type_traits>
@@ -9,9 +10,23 @@ namespace tagalong::array {
 
 namespace {
 
+template <class T>
+struct PartOf {
+  using Type = T;
+  static constexpr bool kIsComplex = false;
+};
+template <class T>
+struct PartOf<std::complex<T>> {
+  using Type = T;
+  static constexpr bool kIsComplex = true;
+};
+
 // Whether NumPy considers the cast safe: `To` can represent every value; 64-bit integers to double count as safe.
 template <class From, class To>
 constexpr bool is_safe() {
+  if constexpr (PartOf<To>::kIsComplex) {
+    return is_safe<typename PartOf<From>::Type, typename PartOf<To>::Type>();
+  }
   using F = std::numeric_limits<From>;
   using T = std::numeric_limits<To>;
   if constexpr (std::is_same_v<From, bool>) {
@@ -43,6 +58,16 @@ bool fits(From value) {
   return true;
 }
 
+// A number without an imaginary part gets +0.
+template <class To, class From>
+To convert(From value) {
+  if constexpr (PartOf<To>::kIsComplex && !PartOf<From>::kIsComplex) {
+    return To(static_cast<typename PartOf<To>::Type>(value), 0);
+  } else {
+    return static_cast<To>(value);
+  }
+}
+
 template <class From, class To>
 int cast(MethodContext* /*context*/, char* const* data, const Extent* dims, const Extent* strides, void* /*aux*/) {
   const char* from = data[0];
@@ -60,7 +85,7 @@ int cast(MethodContext* /*context*/, char* const* data, const Extent* dims, cons
     const bool does_fit = fits<decltype(value), To>(value);
     all_fit = all_fit && does_fit;
     // NOLINTNEXTLINE(bugprone-signed-char-misuse): a number, not a character
-    const auto converted = does_fit ? static_cast<To>(value) : To{};
+    const auto converted = does_fit ? convert<To>(value) : To{};
     std::memcpy(target, &converted, sizeof(converted));
   };
   if (strides[0] == kFrom && strides[1] == kTo) {
@@ -80,8 +105,18 @@ int cast(MethodContext* /*context*/, char* const* data, const Extent* dims, cons
 }
 
 template <class From, class To>
-StridedLoop loop_of(bool is_any) {
+StridedLoop loop_between(bool is_any) {
   return is_any || is_safe<From, To>() ? cast<From, To> : nullptr;
+}
+
+// NumPy warns where an imaginary part is dropped.
+template <class From, class To>
+StridedLoop loop_of(bool is_any) {
+  if constexpr (PartOf<From>::kIsComplex && !PartOf<To>::kIsComplex) {
+    return nullptr;
+  } else {
+    return loop_between<From, To>(is_any);
+  }
 }
 
 template <class From>
@@ -113,6 +148,10 @@ StridedLoop from_type(unsigned to, bool is_any) {
       return loop_of<From, float>(is_any);
     case kDouble:
       return loop_of<From, double>(is_any);
+    case kComplexFloat:
+      return loop_of<From, std::complex<float>>(is_any);
+    case kComplexDouble:
+      return loop_of<From, std::complex<double>>(is_any);
     default:
       return nullptr;
   }
@@ -146,6 +185,10 @@ StridedLoop find(unsigned from, unsigned to, bool is_any) {
       return from_type<float>(to, is_any);
     case kDouble:
       return from_type<double>(to, is_any);
+    case kComplexFloat:
+      return from_type<std::complex<float>>(to, is_any);
+    case kComplexDouble:
+      return from_type<std::complex<double>>(to, is_any);
     default:
       return nullptr;
   }

@@ -8,6 +8,7 @@ namespace {
 
 constexpr Cost kGlibcCost = 48;  // vectorised sin, cos and arcsin (libm_functions.h)
 constexpr Cost kSelectCost = 4;
+constexpr Cost kComplexFactor = 24;  // of a function of complex numbers, which has no vectors
 
 }  // namespace
 
@@ -22,6 +23,9 @@ Cost loop_cost(const Kernel& kernel) {
   }
   if (kernel.name.empty() && kernel.nin == 3) {
     return kSelectCost;
+  }
+  if (is_complex(type)) {
+    return row.cost_double == 0 ? 2 * kPlainCost : kComplexFactor * row.cost_double;
   }
   if (row.cost_double != 0 && type != kBool) {
     return type == kDouble ? row.cost_double : type == kFloat ? row.cost_float : row.cost_integer;

@@ -17,7 +17,7 @@ struct Row {
   bool is_method;
   KnownFunction function;
 };
-constexpr std::array<Row, 18> kRows{{{"sum", true, {Kind::kReduction, Reduction::kSum}},
+constexpr std::array<Row, 20> kRows{{{"sum", true, {Kind::kReduction, Reduction::kSum}},
                                      {"prod", true, {Kind::kReduction, Reduction::kProd}},
                                      {"max", true, {Kind::kReduction, Reduction::kMax}},
                                      {"min", true, {Kind::kReduction, Reduction::kMin}},
@@ -31,6 +31,8 @@ constexpr std::array<Row, 18> kRows{{{"sum", true, {Kind::kReduction, Reduction:
                                      {"clip", true, {Kind::kClip, Reduction::kCount}},
                                      {"where", false, {Kind::kWhere, Reduction::kCount}},
                                      {"astype", true, {Kind::kAstype, Reduction::kCount}},
+                                     {"conj", true, {Kind::kConjugate, Reduction::kCount}},
+                                     {"conjugate", true, {Kind::kConjugate, Reduction::kCount}},
                                      {"bincount", false, {Kind::kBins, Reduction::kCount}},
                                      {"roll", false, {Kind::kRoll, Reduction::kCount}},
                                      {"diff", false, {Kind::kDifference, Reduction::kCount}},
@@ -43,6 +45,9 @@ const Row* row_named(PyObject* name) {
   });
   return row == kRows.end() ? nullptr : &*row;
 }
+
+// np.conj is a ufunc.
+bool is_only_method(Kind kind) { return kind == Kind::kAstype || kind == Kind::kConjugate; }
 
 template <class T>
 int select(MethodContext* /*context*/, char* const* data, const Extent* dims, const Extent* strides, void* /*aux*/) {
@@ -78,6 +83,17 @@ int select(MethodContext* /*context*/, char* const* data, const Extent* dims, co
   return 0;
 }
 
+// For complex128.
+int select_wide(MethodContext* /*context*/, char* const* data, const Extent* dims, const Extent* strides,
+                void* /*aux*/) {
+  constexpr std::size_t kBytes = 16;
+  for (Extent i = 0; i < dims[0]; ++i) {
+    const char* chosen = data[0][i * strides[0]] != 0 ? data[1] + i * strides[1] : data[2] + i * strides[2];
+    std::memcpy(data[3] + i * strides[3], chosen, kBytes);
+  }
+  return 0;
+}
+
 }  // namespace
 
 Ref dispatcher(const char* name) {
@@ -101,7 +117,7 @@ KnownFunction known_function(PyObject* callable) {
   static const auto* const known = [] {
     auto* functions = new std::array<Ref, kRows.size()>;  // never destroyed
     for (std::size_t i = 0; i < kRows.size(); ++i) {
-      (*functions)[i] = kRows[i].function.kind == Kind::kAstype ? Ref() : dispatcher(kRows[i].name);
+      (*functions)[i] = is_only_method(kRows[i].function.kind) ? Ref() : dispatcher(kRows[i].name);
     }
     return functions;
   }();
@@ -147,8 +163,10 @@ StridedLoop select_loop(std::size_t item_size) {
       return select<std::uint16_t>;
     case 4:
       return select<std::uint32_t>;
-    default:
+    case 8:
       return select<std::uint64_t>;
+    default:
+      return select_wide;
   }
 }
 

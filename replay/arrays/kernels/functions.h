@@ -17,6 +17,7 @@ struct KnownFunction {
     kClip,
     kAstype,
     kBins,
+    kConjugate,
     // Written in Python over parts of arrays
     kRoll,
     kDifference,

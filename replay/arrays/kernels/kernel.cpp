@@ -6,6 +6,7 @@
 #include <string_view>
 #include <unordered_map>
 
+#include "replay/arrays/kernels/complex_loops.h"
 #include "replay/arrays/kernels/ufunc_info.h"
 #include "replay/arrays/libm/libm_functions.h"
 #include "replay/arrays/simd/division.h"
@@ -22,15 +23,32 @@ constexpr Extent kGilThresholdCheap = 8192;
 constexpr std::size_t kMaxKernels = 1U << 16U;
 
 bool is_plain(unsigned type) { return type == kBool || is_integer(type) || type == kFloat || type == kDouble; }
+bool is_plain_or_complex(unsigned type) { return is_plain(type) || type == kComplexFloat || type == kComplexDouble; }
+
+// Sums, differences and products only compute; other loops may clear the floating point flags.
+void apply_complex_knowledge(Kernel* kernel) {
+  using enum UfuncName;
+  kernel->splittable = kernel->has_complex = !kernel->requires_pyapi && splits_complex(*kernel);
+  kernel->keeps_flags = kernel->splittable && (kernel->known == kAdd || kernel->known == kSubtract ||
+                                               kernel->known == kMultiply || kernel->known == kSquare);
+  if (kernel->splittable && info(kernel->known).raises == UfuncRaises::kNothing) {
+    kernel->float_units = FloatUnits::kVector;
+  }
+}
 
 void apply_knowledge(const Numpy& np, Kernel* kernel) {
-  const bool plain = is_plain(kernel->out_type) &&
-                     std::all_of(kernel->in_type.begin(), kernel->in_type.begin() + kernel->nin, is_plain);
+  const auto all_are = [&](bool (*is_such)(unsigned)) {
+    return is_such(kernel->out_type) &&
+           std::all_of(kernel->in_type.begin(), kernel->in_type.begin() + kernel->nin, is_such);
+  };
   // A program's own ufunc may have the name of one of NumPy's.
   const Ref numpys = Ref::steal(PyObject_GetAttrString(np.umath, kernel->name.c_str()));
   PyErr_Clear();
-  if (!plain || numpys.get() != kernel->ufunc.get()) {
+  if (!all_are(is_plain_or_complex) || numpys.get() != kernel->ufunc.get()) {
     return;
+  }
+  if (!all_are(is_plain)) {
+    return apply_complex_knowledge(kernel);
   }
   kernel->splittable = !kernel->requires_pyapi;
   if (kernel->splittable && kernel->nin == 1 && kernel->in_type[0] == kDouble && kernel->out_type == kDouble) {

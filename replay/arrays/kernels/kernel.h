@@ -42,8 +42,11 @@ struct Kernel {
   // The loop can run again with the same result, and never sets an exception.
   bool repeatable = false;
   // The result's bits do not depend on how an array is split into calls. True for NumPy's element-wise loops of bool,
-  // integers, float and double (test_arrays_fusion.py checks every such loop of the installed NumPy).
+  // integers, float and double, and of complex numbers where a trial shows it (test_arrays_fusion.py checks every such
+  // loop of the installed NumPy).
   bool splittable = false;
+  // A splittable loop with complex numbers: its result may depend on whether a stride is negative.
+  bool has_complex = false;
   // The loop never clears floating point flags that were set before; many loops do.
   bool keeps_flags = false;
   bool requires_pyapi = false;

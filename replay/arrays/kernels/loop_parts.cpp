@@ -29,8 +29,9 @@ int run_part(const Kernel& kernel, const LoopCall& call, Extent begin, Extent en
 
 std::size_t loop_parts(const Kernel& kernel, Extent count) {
   // A loop of integer powers may set an exception, which needs the GIL.
-  const bool may_be_cut = kernel.splittable && (!has(kernel.known, ufunc_trait::kRaisesForIntegers) ||
-                                                kernel.out_type == kFloat || kernel.out_type == kDouble);
+  const bool may_be_cut =
+      kernel.splittable && !kernel.has_complex &&
+      (!has(kernel.known, ufunc_trait::kRaisesForIntegers) || kernel.out_type == kFloat || kernel.out_type == kDouble);
   if (!may_be_cut || count < 2 * kUnit) {
     return 1;
   }

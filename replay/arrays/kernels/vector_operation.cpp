@@ -7,6 +7,31 @@
 
 namespace tagalong::array {
 
+// complex_steps.h has the steps.
+bool takes_complex(VectorOp what) {
+  using enum VectorOp;
+  switch (what) {
+    case kAdd:
+    case kSubtract:
+    case kMultiply:
+    case kSquare:
+    case kDivide:
+    case kNegative:
+    case kConjugate:
+    case kModulus:
+    case kReal:
+    case kImaginary:
+    case kEqual:
+    case kNotEqual:
+    case kSelect:
+    case kCopy:
+    case kComplexOf:
+      return true;
+    default:
+      return false;
+  }
+}
+
 std::optional<LaneType> lane_type_of(unsigned type) {
   switch (type) {
     case kDouble:
@@ -37,11 +62,18 @@ std::optional<LaneType> lane_type_of(unsigned type) {
 }
 
 LaneOperation lane_operation(VectorOp what, unsigned type) {
+  if (type == kComplexFloat || type == kComplexDouble) {
+    const LaneType part = type == kComplexFloat ? LaneType::kFloat32 : LaneType::kFloat64;
+    return takes_complex(what) ? LaneOperation{what, part, true} : LaneOperation{};
+  }
   const std::optional<LaneType> lanes = lane_type_of(type);
   return lanes && takes(what, *lanes) ? LaneOperation{what, *lanes} : LaneOperation{};
 }
 
 LaneOperation cast_operation(unsigned from_type, unsigned to_type, LaneType* from) {
+  if ((from_type == kFloat && to_type == kComplexFloat) || (from_type == kDouble && to_type == kComplexDouble)) {
+    return lane_operation(VectorOp::kComplexOf, to_type);
+  }
   const std::optional<LaneType> to = lane_type_of(to_type);
   if (to && from_type == kBool) {
     return {.what = VectorOp::kFromBool, .type = *to};
@@ -69,6 +101,10 @@ LaneOperation vector_operation(const Kernel& kernel) {
   }
   if (kernel.is_glibc) {
     return {.what = vector_lanes() == kAvx2Lanes ? row.glibc : VectorOp::kNone};
+  }
+  if (kernel.known == UfuncName::kAbsolute && (type == kComplexFloat || type == kComplexDouble)) {
+    const unsigned part = type == kComplexFloat ? kFloat : kDouble;
+    return kernel.out_type == part ? lane_operation(VectorOp::kModulus, type) : LaneOperation{};
   }
   const unsigned result = is_bool(row.numbers) ? unsigned{kBool} : type;
   return kernel.out_type == result ? lane_operation(row.numbers, type) : LaneOperation{};

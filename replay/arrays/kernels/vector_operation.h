@@ -12,8 +12,11 @@ namespace tagalong::array {
 struct LaneOperation {
   VectorOp what = VectorOp::kNone;
   LaneType type = LaneType::kFloat64;
+  bool is_complex = false;  // numbers have two parts of this type
 };
 
+// Whether vector code computes the operation on complex numbers.
+[[nodiscard]] bool takes_complex(VectorOp what);
 // The lanes for a type number; empty: the vector code has none.
 [[nodiscard]] std::optional<LaneType> lane_type_of(unsigned type);
 // VectorOp::kNone where the vector code has no such operation.

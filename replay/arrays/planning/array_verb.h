@@ -30,6 +30,7 @@ struct ArrayVerb {
     kAssign,
     kReduce,
     kRoll,
+    kConjugate,
     kCount
   };
   struct Row {
@@ -47,6 +48,7 @@ struct ArrayVerb {
       {"assign", 2},   // array[...] = value; the result is the array
       {"reduce", 1},   // sum, max, argmax …
       {"roll", 1},     // np.roll(array, …) of a rolled part of an array
+      {"conj", 1},     // array.conj() of complex numbers
   }};
   using Operands = boost::container::small_vector<int, 4>;
 

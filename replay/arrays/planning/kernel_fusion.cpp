@@ -4,6 +4,8 @@
 #include <numeric>
 #include <utility>
 
+#include "replay/arrays/planning/complex_steps.h"
+
 namespace tagalong::array {
 namespace {
 
@@ -14,6 +16,11 @@ bool is_logic(VectorOp what) { return info(what).lanes == VectorLanes::kBits; }
 
 bool takes_bool(VectorOp what, unsigned operand) {
   return is_logic(what) || ((what == VectorOp::kSelect || what == VectorOp::kFromBool) && operand == 0);
+}
+
+// Whether eager NumPy may swap the operands, and the bits depend on their order.
+bool is_swappable(const PlanOperation& operation) {
+  return operation.is_complex && operation.vector_op == VectorOp::kMultiply && (operation.elidable & 2U) != 0;
 }
 
 }  // namespace
@@ -151,7 +158,7 @@ bool KernelFusion::make_steps() {
       continue;
     }
     Kernel kernel = kernel_of(group);
-    if (group.size() == 1 || fits_registers(kernel)) {
+    if (!kernel.is_too_long && (group.size() == 1 || fits_registers(kernel))) {
       compile(group, &kernel);
     }
     if (kernel.code == nullptr && group.size() == 1) {
@@ -184,8 +191,9 @@ bool KernelFusion::is_read_in(const Group& group, Slot slot) const {
   });
 }
 
-KernelFusion::Kernel KernelFusion::kernel_of(const Group& group) const {
+KernelFusion::Kernel KernelFusion::kernel_of(const Group& group, bool swaps) const {
   Kernel kernel;
+  ComplexSteps complex(&kernel.operations);
   SlotSet is_known{};
   std::array<Slot, kMaxFusionSlots> loaded{};  // by result of a cast: the slot whose load makes that cast
   std::iota(loaded.begin(), loaded.end(), Slot{0});
@@ -215,16 +223,37 @@ KernelFusion::Kernel KernelFusion::kernel_of(const Group& group) const {
     for (unsigned i = 0; i < operation.nin; ++i) {
       const Slot slot = own.in.at(i) = loaded.at(operation.slots[i]);
       if (!std::exchange(is_known.at(slot), true)) {
+        const bool has_parts = operation.is_complex && is_complex_operand(own.what, i);
         kernel.inputs.push_back({.slot = slot,
                                  .place = is_scalar_.at(slot)                  ? InputKind::kScalar
+                                          : has_parts                          ? InputKind::kParts
                                           : takes_bool(operation.vector_op, i) ? InputKind::kBools
                                                                                : InputKind::kNumbers});
+        if (has_parts) {
+          kernel.inputs.push_back({.slot = imaginary_of(slot), .place = kernel.inputs.back().place});
+        }
       }
     }
     is_known.at(own.out) = true;
-    kernel.operations.push_back(own);
+    if (!operation.is_complex) {
+      kernel.operations.push_back(own);
+    } else {
+      if (is_swappable(operation)) {
+        kernel.swappable.push_back(static_cast<std::uint16_t>(number));
+        if (swaps) {
+          std::swap(own.in[0], own.in[1]);
+        }
+      }
+      kernel.is_too_long = kernel.is_too_long || complex.is_exhausted();
+      if (!kernel.is_too_long) {
+        complex.add(own);
+      }
+    }
     if (is_read_elsewhere(group, own.out, false)) {
       kernel.stored.push_back(own.out);
+      if (operation.is_complex && gives_complex(own.what)) {
+        kernel.stored.push_back(imaginary_of(own.out));
+      }
     }
   }
   return kernel;
@@ -235,8 +264,9 @@ bool KernelFusion::fits_registers(const Kernel& kernel) {
   constexpr std::size_t kAvx2Registers = 16;
   constexpr std::size_t kAvx512Registers = 32;
   const std::size_t registers = vector_lanes() == kAvx512Lanes ? kAvx512Registers : kAvx2Registers;
-  std::array<std::size_t, kMaxFusionSlots> last_use{};
-  SlotSet is_free{};  // results that the kernel stores can be read again, inputs are in memory, bools may be masks
+  std::array<std::size_t, kMostKernelSlots> last_use{};
+  std::array<bool, kMostKernelSlots>
+      is_free{};  // results that the kernel stores can be read again, inputs are in memory, bools may be masks
   is_free.fill(true);
   for (std::size_t number = 0; number < kernel.operations.size(); ++number) {
     const VectorOperation& operation = kernel.operations[number];
@@ -262,6 +292,16 @@ bool KernelFusion::fits_registers(const Kernel& kernel) {
 
 // Makes the code with a sum, if that is possible; else without one.
 void KernelFusion::compile(const Group& group, Kernel* kernel) {
+  const VectorSum before = plan_.sum;
+  compile_in_order(group, kernel);
+  if (kernel->code != nullptr && !kernel->swappable.empty()) {
+    const Kernel other = kernel_of(group, true);
+    kernel->swapped_code =
+        VectorCode::make(other.operations, other.inputs, kernel->stored, plan_.sum == before ? VectorSum() : plan_.sum);
+  }
+}
+
+void KernelFusion::compile_in_order(const Group& group, Kernel* kernel) {
   const VectorSum sum = sum_of(kernel->operations);
   if (sum.result >= 0) {
     std::vector<Slot> stored = kernel->stored;  // a result that only the sum needs is not stored
@@ -312,16 +352,20 @@ void KernelFusion::split(std::size_t place) {
 
 void KernelFusion::add_step(const Group& group, Kernel kernel) {
   for (const Slot slot : kernel.stored) {
-    in_memory_.at(slot) = true;
+    in_memory_.at(memory_of(slot)) = true;
   }
   for (const VectorInput& input : kernel.inputs) {
-    is_row_.at(input.slot) = true;
+    is_row_.at(memory_of(input.slot)) = true;
   }
   const PlanOperation& first = operations_[group.front()];
-  const bool is_quotient = operations_.size() == 1 && first.vector_op == VectorOp::kDivide &&
+  const bool is_quotient = operations_.size() == 1 && first.vector_op == VectorOp::kDivide && !first.is_complex &&
                            first.lane_type == LaneType::kFloat64 && plan_.reductions.empty() &&
                            !is_scalar_.at(first.slots[0]) && is_scalar_.at(first.slots[1]);
-  steps_.push_back({.code = std::move(kernel.code), .operation = group.front(), .is_quotient = is_quotient});
+  steps_.push_back({.code = std::move(kernel.code),
+                    .swappable = std::move(kernel.swappable),
+                    .swapped_code = std::move(kernel.swapped_code),
+                    .operation = group.front(),
+                    .is_quotient = is_quotient});
 }
 
 void KernelFusion::finish_plan() {

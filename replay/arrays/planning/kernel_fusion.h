@@ -31,6 +31,9 @@ class KernelFusion {
     std::vector<VectorInput> inputs;
     std::vector<Slot> stored;
     std::shared_ptr<const VectorCode> code;
+    std::vector<std::uint16_t> swappable;  // as in PlanStep
+    std::shared_ptr<const VectorCode> swapped_code;
+    bool is_too_long = false;
   };
 
   void find_scalars();
@@ -41,7 +44,8 @@ class KernelFusion {
   void form_groups();
   [[nodiscard]] bool is_widened_otherwise(const PlanOperation& cast) const;
   [[nodiscard]] bool is_read_in(const Group& group, Slot slot) const;
-  [[nodiscard]] Kernel kernel_of(const Group& group) const;
+  [[nodiscard]] Kernel kernel_of(const Group& group, bool swaps = false) const;
+  void compile_in_order(const Group& group, Kernel* kernel);
   [[nodiscard]] VectorSum sum_of(std::span<const VectorOperation> operations);
   void compile(const Group& group, Kernel* kernel);
   [[nodiscard]] static bool fits_registers(const Kernel& kernel);

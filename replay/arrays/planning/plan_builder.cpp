@@ -22,6 +22,7 @@ unsigned same_size_integer(std::size_t item_size) {
 void set_vector_operation(const LaneOperation& found, PlanOperation* operation) {
   operation->vector_op = found.what;
   operation->lane_type = found.type;
+  operation->is_complex = found.is_complex;
 }
 
 }  // namespace
@@ -50,6 +51,8 @@ int FusionPlanBuilder::add(const ArrayVerb& verb) {
       return astype(verb);
     case Kind::kClip:
       return clip(verb);
+    case Kind::kConjugate:
+      return conjugate(verb);
     case Kind::kAssign:
       return assign(verb);
     case Kind::kReduce:
@@ -190,13 +193,13 @@ int FusionPlanBuilder::astype(const ArrayVerb& verb) {
 // A new array like the operand, perhaps of another dtype.
 int FusionPlanBuilder::copy(int operand, unsigned from, unsigned to, std::string_view name) {
   Kernel kernel;
-  kernel.loop = from == to ? cast_loop(same_size_integer(np_.item_size[to]), same_size_integer(np_.item_size[to]))
-                           : unsafe_cast_loop(from, to);
+  const unsigned copied = is_complex(to) ? to : same_size_integer(np_.item_size[to]);
+  kernel.loop = from == to ? cast_loop(copied, copied) : unsafe_cast_loop(from, to);
   if (kernel.loop == nullptr || unsafe_cast_loop(from, to) == nullptr) {
     return refuse(FusionReason::kNoLoop);
   }
   kernel.usable = kernel.splittable = kernel.keeps_flags = true;
-  kernel.float_units = is_floating(from) ? FloatUnits::kVector : FloatUnits::kNone;
+  kernel.float_units = is_floating(from) || is_complex(from) ? FloatUnits::kVector : FloatUnits::kNone;
   kernel.nin = 1;
   kernel.in_type = {static_cast<std::uint8_t>(from)};
   kernel.out_type = static_cast<std::uint8_t>(to);
@@ -233,6 +236,17 @@ int FusionPlanBuilder::clip(const ArrayVerb& verb) {
   return apply({.ufunc = ufunc.get(), .operands = {verb.operands[0], verb.operands[1], verb.operands[2]}, .nin = 3});
 }
 
+// The method of real arrays gives the array itself.
+int FusionPlanBuilder::conjugate(const ArrayVerb& verb) {
+  const Ref ufunc = Ref::steal(PyObject_GetAttrString(np_.umath, "conjugate"));
+  PyErr_Clear();
+  const int operand = verb.operands[0];
+  if (!ufunc || !operands_.is_array_object(operand) || !is_array(at(operand).code) || !is_complex(type_of(operand))) {
+    return refuse(FusionReason::kOther);
+  }
+  return apply({.ufunc = ufunc.get(), .operands = {operand}, .nin = 1});
+}
+
 int FusionPlanBuilder::assign(const ArrayVerb& verb) {
   const int target = verb.operands[0];
   const int value = verb.operands[1];
@@ -262,7 +276,7 @@ int FusionPlanBuilder::assign(const ArrayVerb& verb) {
   copy.slots[1] = static_cast<Slot>(slot);
   copy.layout_of = static_cast<std::int16_t>(part.slot);
   plan_->operations.push_back(copy);
-  if (is_floating(from.code) && from.code != part.code) {
+  if ((is_floating(from.code) || is_complex(from.code)) && from.code != part.code) {
     plan_->float_units = std::max(plan_->float_units, FloatUnits::kVector);
   }
   ++plan_->calls;
@@ -293,7 +307,12 @@ int FusionPlanBuilder::apply(const Request& request) {
   if (!kernel.splittable) {
     return refuse(FusionReason::kLoop);
   }
-  if (request.inplace && (!is_array(codes[0]) || kernel.out_type != codes[0] || !kernel.alias_safe)) {
+  if (request.inplace &&
+      (!is_array(codes[0]) || kernel.out_type != codes[0] || !(kernel.alias_safe || kernel.has_complex))) {
+    return refuse(FusionReason::kInPlace);
+  }
+  // Where operand and result are the same elements with gaps between them, NumPy's squares have other bits.
+  if (kernel.has_complex && kernel.known == UfuncName::kSquare && request.target() >= 0) {
     return refuse(FusionReason::kInPlace);
   }
   if (takes_other_integers(kernel, request)) {
@@ -489,14 +508,16 @@ void FusionPlanBuilder::mark_elidable(const Kernel& kernel, const Request& reque
 // Notes what the loop demands of the whole group.
 void FusionPlanBuilder::note_traits(const Kernel& kernel, const Request& request) {
   plan_->float_units = std::max(plan_->float_units, kernel.float_units);
-  const bool may_follow_strides = is_floating(kernel.out_type) && request.ufunc != nullptr &&
+  const bool may_follow_strides = is_floating(kernel.out_type) && request.ufunc != nullptr && !kernel.has_complex &&
                                   !has(kernel.known, ufunc_trait::kIgnoresStrides) &&
                                   (!kernel.alias_safe || is_vector_loop(kernel.loop));
   plan_->depends_on_strides =
       plan_->depends_on_strides || (may_follow_strides && (request.where >= 0 || !takes_one_result(request)));
   plan_->is_serial =
       plan_->is_serial || (has(kernel.known, ufunc_trait::kRaisesForIntegers) && is_integer(kernel.out_type));
-  plan_->updates_floats = plan_->updates_floats || (request.inplace && is_floating(kernel.out_type));
+  plan_->updates_floats =
+      plan_->updates_floats || (request.inplace && (is_floating(kernel.out_type) || is_complex(kernel.out_type)));
+  plan_->has_complex = plan_->has_complex || kernel.has_complex;
   plan_->shows_signs = plan_->shows_signs || has(kernel.known, ufunc_trait::kShowsSigns);
 }
 
@@ -533,6 +554,16 @@ PlanOutput FusionPlanBuilder::output_of(const Object& object) const {
           .is_shared = object.is_shared};
 }
 
+void FusionPlanBuilder::note_item_bytes() {
+  std::size_t& bytes = plan_->item_bytes;
+  for (const PlanOperation& operation : plan_->operations) {
+    bytes = std::max<std::size_t>(bytes, operation.out_size);
+  }
+  for (const PlanInput& input : plan_->inputs) {
+    bytes = std::max<std::size_t>(bytes, np_.item_size[input.type]);
+  }
+}
+
 std::unique_ptr<FusionGroup> FusionPlanBuilder::finish(std::span<const int> outputs) {
   if (outputs.size() > kMaxFusionOutputs) {
     return nullptr;
@@ -545,6 +576,7 @@ std::unique_ptr<FusionGroup> FusionPlanBuilder::finish(std::span<const int> outp
   if (std::ranges::none_of(plan_->inputs, is_part) && std::ranges::none_of(plan_->targets, is_part)) {
     plan_->views.clear();  // operations that were refused have taken parts
   }
+  note_item_bytes();
   const KernelFusion::Steps steps = KernelFusion(np_, plan_.get()).fuse();
   choose_reused_buffer(np_, reused_, plan_.get());
   assign_temporaries(steps, plan_.get());

@@ -90,6 +90,7 @@ class FusionPlanBuilder {
   int where(const ArrayVerb& verb);
   int astype(const ArrayVerb& verb);
   int clip(const ArrayVerb& verb);
+  int conjugate(const ArrayVerb& verb);
   int assign(const ArrayVerb& verb);
   int copy(int operand, unsigned from, unsigned to, std::string_view name);
   int reduce(const ArrayVerb& verb);
@@ -118,6 +119,7 @@ class FusionPlanBuilder {
   int refuse(FusionReason reason) { return operands_.refuse(reason); }
   [[nodiscard]] Object& at(int number) { return operands_.at(number); }
   [[nodiscard]] const Object& at(int number) const { return operands_.at(number); }
+  void note_item_bytes();
   PlanOutput output_of(const Object& object) const;
 
   const Numpy& np_;

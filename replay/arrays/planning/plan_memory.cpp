@@ -55,7 +55,8 @@ void choose_reused_buffer(const Numpy& np, std::span<const int> candidates, Fusi
   for (const int external : candidates) {
     const auto input = std::ranges::find_if(
         plan->inputs, [&](const PlanInput& known) { return known.external == external && known.view < 0; });
-    if (input == plan->inputs.end() || is_reduced_itself(*plan, input->slot)) {
+    // Kernels of complex numbers use many registers, so they may load an operand again behind the first store.
+    if (input == plan->inputs.end() || is_complex(input->type) || is_reduced_itself(*plan, input->slot)) {
       continue;
     }
     const auto output = std::ranges::find_if(plan->outputs, [&](const PlanOutput& known) {

@@ -48,11 +48,12 @@ bool PlanOperands::is_array_object(int number) const {
 
 bool PlanOperands::is_weak_number(int number, unsigned type) const {
   const OperandCode code = at(number).code;
-  const bool is_float = type == kFloat || type == kDouble;
+  const bool is_float = type == kFloat || type == kDouble || is_complex(type);
   if (!np_.weak_scalars) {
     return code == kPyFloat && type == kDouble;  // whatever its value is
   }
-  return (code == kPyInt && (is_integer(type) || is_float)) || (code == kPyFloat && is_float);
+  return (code == kPyInt && (is_integer(type) || is_float)) || (code == kPyFloat && is_float) ||
+         (code == kPyComplex && is_complex(type));
 }
 
 bool PlanOperands::write(Object* object, int slot) {
@@ -155,10 +156,11 @@ int PlanOperands::cast_slot(int slot, unsigned from, unsigned to, bool is_column
       const LaneOperation found = cast_operation(from, to, &cast.widened_type);
       cast.vector_op = found.what;
       cast.lane_type = found.type;
+      cast.is_complex = found.is_complex;
     }
     plan_.operations.push_back(cast);
     plan_.is_iterated = true;
-    if (is_floating(from)) {
+    if (is_floating(from) || is_complex(from)) {
       plan_.float_units = std::max(plan_.float_units, FloatUnits::kVector);
     }
   }

@@ -85,6 +85,12 @@ TAGALONG_AVX512 bool find_avx512(const char* data, Extent count) {
 }  // namespace
 
 bool has_nan(unsigned type, const char* data, Extent stride, Extent count) {
+  if (type == kComplexFloat || type == kComplexDouble) {
+    const unsigned part = type == kComplexFloat ? kFloat : kDouble;
+    const Extent item = part == kFloat ? sizeof(float) : sizeof(double);
+    return stride == 2 * item ? has_nan(part, data, item, 2 * count)
+                              : has_nan(part, data, stride, count) || has_nan(part, data + item, stride, count);
+  }
   if (type == kFloat) {
     return find<std::uint32_t, kBaselineBytes>(data, stride, count, kFloatInfinity);
   }

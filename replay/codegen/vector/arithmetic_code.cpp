@@ -78,10 +78,42 @@ void ArithmeticCode::sign(int out, int one, int plus_one, int minus_one) {
   release(zero);
 }
 
+void ArithmeticCode::multiply_add(const LaneInstructions::Binary& instruction, int out, std::span<const int> in) {
+  asm_.copy(out, in[0]);
+  instruction(asm_, asm_.merged(out), asm_.vector(in[1]), asm_.vector(in[2]));
+}
+
+void ArithmeticCode::modulus(int out, std::span<const int> in) {
+  const LaneInstructions& lanes = asm_.lanes();
+  const int sign_bit = in[2];
+  const int one = in[3];
+  const int scale = allocate();
+  const int ratio = allocate();
+  const int scratch = allocate();
+  asm_.bit_and_not(scale, sign_bit, in[0]);
+  asm_.bit_and_not(ratio, sign_bit, in[1]);
+  asm_.mark_nans(scale, ratio, out);
+  lanes.maximum(asm_, asm_.result(out), asm_.vector(scale), asm_.vector(ratio));
+  lanes.minimum(asm_, asm_.result(ratio), asm_.vector(scale), asm_.vector(ratio));
+  // The ratio of two zeros is zero, without a flag.
+  asm_.zero(scale);
+  asm_.compare(scratch, out, scale, kCompareEqual);
+  asm_.select(scale, scratch, one, out);
+  lanes.divide(asm_, asm_.result(ratio), asm_.vector(ratio), asm_.vector(scale));
+  asm_.mark_nans(ratio, ratio, scratch);
+  asm_.copy(scale, ratio);
+  lanes.multiply_add(asm_, asm_.merged(scale), asm_.vector(ratio), asm_.vector(one));
+  lanes.square_root(asm_, asm_.result(scale), asm_.vector(scale));
+  lanes.multiply(asm_, asm_.result(out), asm_.vector(scale), asm_.vector(out));
+  release(scratch);
+  release(ratio);
+  release(scale);
+}
+
 void ArithmeticCode::compute(const VectorOperation& operation, int out, std::span<const int> in) {
   using enum VectorOp;
-  const int first = in[0];
-  const int second = in.size() > 1 ? in[1] : in[0];
+  const int first = in.empty() ? out : in[0];
+  const int second = in.size() > 1 ? in[1] : first;
   const Vector result = asm_.result(out);
   const Vector one = asm_.vector(first);
   const Vector two = asm_.vector(second);
@@ -145,6 +177,17 @@ void ArithmeticCode::compute(const VectorOperation& operation, int out, std::spa
       return asm_.from_bool(out, first, operation.type);
     case kCopy:
       return asm_.copy(out, first);
+    case kZero:
+      return asm_.zero(out);
+    case kMultiplyAdd:
+      return multiply_add(lanes.multiply_add, out, in);
+    case kMultiplySubtract:
+      return multiply_add(lanes.multiply_subtract, out, in);
+    case kModulus:
+      return modulus(out, in);
+    case kNumber:
+      asm_.mark_nans(first, first, out);
+      return asm_.copy(out, first);
     case kBitAnd:  // integer_code.h
     case kBitOr:
     case kBitXor:
@@ -155,6 +198,10 @@ void ArithmeticCode::compute(const VectorOperation& operation, int out, std::spa
     case kLog:
     case kGlibcExp:  // glibc_code.h
     case kGlibcLog:
+    case kConjugate:  // complex_steps.h
+    case kReal:
+    case kImaginary:
+    case kComplexOf:
     case kWiden:
     case kNone:
       break;

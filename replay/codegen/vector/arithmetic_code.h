@@ -25,6 +25,10 @@ class ArithmeticCode : private KernelPart {
   // NumPy's loops treat NaNs and zeros of different signs in several ways.
   void clip(int out, int one, int lowest, int highest);
   void sign(int out, int one, int plus_one, int minus_one);
+  // out = one * two + third, or - third
+  void multiply_add(const LaneInstructions::Binary& instruction, int out, std::span<const int> in);
+  // The absolute value of a complex number with NumPy's steps. Both infinite, or a NaN: ambiguous.
+  void modulus(int out, std::span<const int> in);
 
   struct Reciprocal {
     int of, high, low;

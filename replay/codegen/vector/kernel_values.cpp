@@ -22,12 +22,15 @@ KernelValues::KernelValues(const KernelSpec& spec, const VectorUnit& unit, std::
     values.assign(last + std::size_t{1}, kUnassigned);
   }
   by_constant_.fill(kUnassigned);
+  has_parts_ = std::ranges::find(spec_.inputs, InputKind::kParts, &VectorInput::place) != spec_.inputs.end() ||
+               std::ranges::any_of(spec_.stored, is_imaginary);
   for (const VectorInput& input : spec_.inputs) {
     add({.is_scalar = input.place == InputKind::kScalar,
          .is_bool = input.place == InputKind::kBools,
          .is_item = input.place == InputKind::kItems,
          .in_memory = true,
          .is_widened = input.place == InputKind::kWidened,
+         .is_part = input.place == InputKind::kParts,
          .from = input.from,
          .to = input.to,
          .slot = input.slot});
@@ -78,9 +81,17 @@ void KernelValues::add_operations() {
     }
     const bool makes_bool =
         is_bool(operation.what) || (operation.what == VectorOp::kCopy && of_slot(operation.in[0], 0).is_bool);
+    const Slot memory = memory_of(operation.out);
+    const bool is_part = contains(spec_.stored, imaginary_of(memory));
+    if (is_part && is_imaginary(operation.out)) {  // both parts are stored together
+      for (std::size_t vector = 0; vector < vectors_; ++vector) {
+        of_slot(memory, vector).uses.push_back(number);
+      }
+    }
     add({.is_bool = makes_bool,
+         .is_part = is_part,
          .is_stored = contains(spec_.stored, operation.out),
-         .is_non_temporal = contains(spec_.non_temporal, operation.out),
+         .is_non_temporal = contains(spec_.non_temporal, memory),
          .is_ordered = is_function(operation.what) || !is_float(operation.type),
          .slot = operation.out});
   }
@@ -95,8 +106,8 @@ void KernelValues::add_operations() {
 void KernelValues::find_bases() {
   for (const KernelValue& value : values_) {
     if (!value.is_scalar && (value.in_memory || value.is_stored) &&
-        std::ranges::find(bases_, value.slot) == bases_.end()) {
-      bases_.push_back(value.slot);
+        std::ranges::find(bases_, memory_of(static_cast<Slot>(value.slot))) == bases_.end()) {
+      bases_.push_back(memory_of(static_cast<Slot>(value.slot)));
     }
   }
   if (spec_.has_argmin()) {

@@ -68,6 +68,7 @@ struct KernelValue {
   bool is_item = false;     // an item of a short row (VectorArgmin)
   bool in_memory = false;   // the slot holds the value
   bool is_widened = false;  // by the load
+  bool is_part = false;     // of complex numbers in memory
   LaneType from = LaneType::kFloat64;
   LaneType to = LaneType::kFloat64;
   bool is_stored = false;
@@ -97,6 +98,7 @@ class KernelValues {
     const int value = by_constant_.at(static_cast<std::size_t>(constant));
     return value < 0 ? kUnassigned : values_[value].reg;
   }
+  [[nodiscard]] bool has_parts() const { return has_parts_; }
   // Slots of arrays; the pointers of the first ones are in registers.
   [[nodiscard]] const std::vector<int>& bases() const { return bases_; }
   [[nodiscard]] std::size_t hoisted() const { return hoisted_; }
@@ -118,6 +120,7 @@ class KernelValues {
   const VectorUnit& unit_;
   std::size_t vectors_;
   std::size_t hoisted_ = 0;
+  bool has_parts_ = false;
   std::vector<KernelValue> values_;
   std::array<std::vector<int>, kMaxVectors> by_slot_;
   std::array<int, kConstants> by_constant_{};

@@ -31,6 +31,7 @@ namespace {
     .add = TAGALONG_BINARY(vadd##floats), .subtract = TAGALONG_BINARY(vsub##floats),                                 \
     .multiply = TAGALONG_BINARY(vmul##floats), .divide = TAGALONG_BINARY(vdiv##floats),                              \
     .minimum = TAGALONG_BINARY(vmin##floats), .maximum = TAGALONG_BINARY(vmax##floats),                              \
+    .multiply_add = TAGALONG_BINARY(vfmadd213##floats), .multiply_subtract = TAGALONG_BINARY(vfmsub213##floats),     \
     .square_root = TAGALONG_UNARY(vsqrt##floats),                                                                    \
     .round =                                                                                                         \
         [](Code& code, const Xmm& out, const Xmm& one, std::uint8_t direction) {                                     \

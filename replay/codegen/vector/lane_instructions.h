@@ -37,6 +37,7 @@ struct LaneInstructions {
   void (*first_bits)(Code& code, const Xmm& out, const Xmm& bools);  // a lane of ones gives 1
   // Floats: lanes of four and eight bytes.
   Binary add, subtract, multiply, divide, minimum, maximum;
+  Binary multiply_add, multiply_subtract;  // of `out`, which is a factor
   Unary square_root;
   void (*round)(Code& code, const Xmm& out, const Xmm& one, std::uint8_t direction);
   Compare compare;

@@ -30,6 +30,7 @@ void MemoryCode::advance_pointers() {
 }
 
 Reg64 MemoryCode::pointer(int slot) {
+  slot = memory_of(static_cast<Slot>(slot));
   const std::vector<int>& bases = values_.bases();
   const auto known = static_cast<std::size_t>(std::ranges::find(bases, slot) - bases.begin());
   if (known < kPointers.size()) {
@@ -42,6 +43,11 @@ Reg64 MemoryCode::pointer(int slot) {
 Xbyak::RegExp MemoryCode::address(const KernelValue& value) {
   const Reg64 base = pointer(value.slot);
   const int begin = static_cast<int>(position_.vector) * asm_.unit().lanes;
+  if (value.is_part) {
+    const int part = asm_.unit().item_bytes;
+    asm_.lea(rcx, ptr[rax + rax]);  // addresses have no factor of sixteen
+    return base + rcx * part + begin * 2 * part;
+  }
   const int item = value.is_widened ? info(value.from).bytes : asm_.unit().item_bytes;
   return value.is_bool ? base + rax + begin : base + rax * item + begin * item;
 }
@@ -94,8 +100,9 @@ void MemoryCode::load(const KernelValue& value) {
     if (value.constant != Constant::kNone) {
       load(value.reg, value.constant);
     } else {
-      asm_.mov(rdx, ptr[rdi + value.slot * kPointerBytes]);
-      asm_.broadcast(value.reg, ptr[rdx]);
+      const auto slot = static_cast<Slot>(value.slot);
+      asm_.mov(rdx, ptr[rdi + memory_of(slot) * kPointerBytes]);
+      asm_.broadcast(value.reg, ptr[rdx + (is_imaginary(slot) ? asm_.unit().item_bytes : 0)]);
     }
     return;
   }
@@ -121,12 +128,54 @@ void MemoryCode::load(const KernelValue& value) {
 int MemoryCode::in_register(KernelValue* value) {
   if (value->reg < 0) {
     value->reg = allocate();
-    load(*value);
+    if (value->is_part) {
+      load_parts(value);
+    } else {
+      load(*value);
+    }
   }
   return value->reg;
 }
 
+KernelValue& MemoryCode::other_part(const KernelValue& value) {
+  return values_.of_slot(static_cast<Slot>(value.slot ^ kImaginaryPart), position_.vector);
+}
+
+// Loads both parts where the other one is used, too.
+void MemoryCode::load_parts(KernelValue* value) {
+  KernelValue& other = other_part(*value);
+  const bool is_used = other.reg < 0 && other.in_memory && !other.uses.empty();
+  const int reg = allocate();
+  if (is_used) {
+    other.reg = reg;
+    registers_.pin(&other);
+  }
+  if (is_imaginary(static_cast<Slot>(value->slot))) {
+    asm_.load_parts(reg, value->reg, address(*value));
+  } else {
+    asm_.load_parts(value->reg, reg, address(*value));
+  }
+  if (!is_used) {
+    release(reg);
+  }
+}
+
+void MemoryCode::store_parts(KernelValue* value) {
+  KernelValue& real = other_part(*value);
+  registers_.pin(&real);
+  asm_.mark_nans(value->reg, asm_.vector(real.reg));
+  const bool is_non_temporal = value->is_non_temporal && !asm_.is_remainder();
+  asm_.store_parts(real.reg, value->reg, address(*value), is_non_temporal);
+  value->in_memory = real.in_memory = !value->is_non_temporal;
+}
+
 void MemoryCode::store(KernelValue* value) {
+  if (value->is_part) {
+    if (is_imaginary(static_cast<Slot>(value->slot))) {
+      store_parts(value);
+    }
+    return;
+  }
   if (value->is_bool) {
     const int bytes = asm_.bytes_of(value->reg);
     asm_.store_bytes(bytes, address(*value));

@@ -37,6 +37,11 @@ class MemoryCode : private KernelPart {
  private:
   static constexpr std::array kPointers = {8, 9, 10, 11, 3, 5, 12, 13, 14, 15};  // r8 ... r11, rbx, rbp, r12 ... r15
 
+  // The other part of the complex number, for the current vector.
+  [[nodiscard]] KernelValue& other_part(const KernelValue& value);
+  void load_parts(KernelValue* value);
+  // Stores both parts, of which this is the imaginary one.
+  void store_parts(KernelValue* value);
   [[nodiscard]] Xbyak::RegExp address(const KernelValue& value);
 
   std::array<Label, kConstants> labels_;

@@ -28,7 +28,19 @@ VectorAssembler::VectorAssembler(const VectorUnit& unit, VectorRegisters& regist
   setDefaultJmpNEAR(true);
 }
 
-void VectorAssembler::mask_elements() {
+void VectorAssembler::mask_elements(bool has_parts) {
+  if (has_parts) {
+    lea(edx, ptr[rcx + rcx]);
+    xchg(ecx, edx);
+    push(rdx);
+    mov(edx, 1);
+    shl(rdx, cl);
+    dec(rdx);
+    kmovw(k5, edx);
+    shr(rdx, static_cast<std::uint8_t>(unit_.lanes));
+    kmovw(k6, edx);
+    pop(rcx);
+  }
   if (unit_.lanes <= kSixteenLanes) {
     mov(edx, 1);
     shl(edx, cl);
@@ -130,6 +142,88 @@ void VectorAssembler::store_numbers(int reg, const Xbyak::RegExp& to) {
   } else {
     lanes_.store_one(*this, ptr[to], Xmm(reg));
   }
+}
+
+void VectorAssembler::shuffle_pieces(int out, int one, int two, std::uint8_t order) {
+  if (unit_.has_masks) {
+    vshuff64x2(Zmm(out), Zmm(one), Zmm(two), order);
+  } else {
+    vperm2f128(vector(out), vector(one), vector(two), order);
+  }
+}
+
+void VectorAssembler::unpack_parts(int out, int one, int two, bool are_high) {
+  const bool are_doubles = unit_.item_bytes == static_cast<int>(sizeof(double));
+  if (are_high) {
+    are_doubles ? vunpckhpd(vector(out), vector(one), vector(two)) : vunpckhps(vector(out), vector(one), vector(two));
+  } else {
+    are_doubles ? vunpcklpd(vector(out), vector(one), vector(two)) : vunpcklps(vector(out), vector(one), vector(two));
+  }
+}
+
+// First one register gets the even pieces of two vectors, and another one the odd pieces. Then both parts are in order.
+void VectorAssembler::load_parts(int real, int imaginary, const Xbyak::RegExp& from) {
+  constexpr std::uint8_t kEvenPieces = 0x88, kOddPieces = 0xDD;  // also of the floats in a piece
+  constexpr int kPiece = 16;
+  if (is_remainder_ && !unit_.has_masks) {
+    broadcast(real, ptr[from]);
+    broadcast(imaginary, ptr[from + unit_.item_bytes]);
+    return;
+  }
+  const int even = registers_.allocate();
+  if (unit_.has_masks) {
+    lanes_.load(*this, is_remainder_ ? vector(real) | k5 | T_z : vector(real), ptr[from]);
+    lanes_.load(*this, is_remainder_ ? vector(imaginary) | k6 | T_z : vector(imaginary), ptr[from + vector_bytes()]);
+    shuffle_pieces(even, real, imaginary, kEvenPieces);
+    shuffle_pieces(imaginary, real, imaginary, kOddPieces);
+  } else {
+    vmovups(Xmm(even), ptr[from]);
+    vinsertf128(vector(even), vector(even), ptr[from + 2 * kPiece], 1);
+    vmovups(Xmm(imaginary), ptr[from + kPiece]);
+    vinsertf128(vector(imaginary), vector(imaginary), ptr[from + 3 * kPiece], 1);
+  }
+  if (unit_.item_bytes == static_cast<int>(sizeof(double))) {
+    vunpcklpd(vector(real), vector(even), vector(imaginary));
+    vunpckhpd(vector(imaginary), vector(even), vector(imaginary));
+  } else {
+    vshufps(vector(real), vector(even), vector(imaginary), kEvenPieces);
+    vshufps(vector(imaginary), vector(even), vector(imaginary), kOddPieces);
+  }
+  registers_.release(even);
+}
+
+void VectorAssembler::store_parts(int real, int imaginary, const Xbyak::RegExp& to, bool is_non_temporal) {
+  constexpr std::uint8_t kLowPieces = 0x44, kHighPieces = 0xEE, kInTurn = 0xD8;
+  constexpr std::uint8_t kBothLow = 0x20, kBothHigh = 0x31;
+  if (is_remainder_ && !unit_.has_masks) {
+    lanes_.store_one(*this, ptr[to], Xmm(real));
+    lanes_.store_one(*this, ptr[to + unit_.item_bytes], Xmm(imaginary));
+    return;
+  }
+  const int even = registers_.allocate();
+  const int odd = registers_.allocate();
+  const int out = registers_.allocate();
+  unpack_parts(even, real, imaginary, false);
+  unpack_parts(odd, real, imaginary, true);
+  for (const bool is_second : {false, true}) {
+    if (unit_.has_masks) {
+      shuffle_pieces(out, even, odd, is_second ? kHighPieces : kLowPieces);
+      shuffle_pieces(out, out, out, kInTurn);
+    } else {
+      shuffle_pieces(out, even, odd, is_second ? kBothHigh : kBothLow);
+    }
+    const Xbyak::RegExp place = is_second ? to + vector_bytes() : to;
+    if (is_non_temporal) {
+      store_non_temporal(out, place);
+    } else if (is_remainder_) {
+      lanes_.store(*this, is_second ? ptr[place] | k6 : ptr[place] | k5, vector(out));
+    } else {
+      lanes_.store(*this, ptr[place], vector(out));
+    }
+  }
+  registers_.release(out);
+  registers_.release(odd);
+  registers_.release(even);
 }
 
 int VectorAssembler::bytes_of(int reg) {

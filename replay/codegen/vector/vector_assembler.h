@@ -43,8 +43,9 @@ class VectorAssembler final : public Xbyak::CodeGenerator {
   // From here on: with AVX-512 the elements in the mask k1, with AVX2 a single element that is broadcast to all lanes.
   // So lanes without an element raise no flag.
   void begin_remainder() { is_remainder_ = true; }
-  // AVX-512: sets the mask k1 to the first rcx elements.
-  void mask_elements();
+  // AVX-512: sets the mask k1 to the first rcx elements; with `has_parts` k5 and k6 to the parts of as many complex
+  // numbers in two vectors.
+  void mask_elements(bool has_parts);
   [[nodiscard]] bool is_remainder() const { return is_remainder_; }
 
   // --- operands
@@ -66,6 +67,9 @@ class VectorAssembler final : public Xbyak::CodeGenerator {
   // Converts numbers of one type to longer ones of the other type (has_widening()).
   void load_widened(int reg, const Xbyak::RegExp& from, LaneType type, LaneType to);
   void store_numbers(int reg, const Xbyak::RegExp& to);
+  // Complex numbers: the real parts in one register, the imaginary parts in the other one.
+  void load_parts(int real, int imaginary, const Xbyak::RegExp& from);
+  void store_parts(int real, int imaginary, const Xbyak::RegExp& to, bool is_non_temporal);
   // Converts bools to bytes, for store_bytes(). Returns a scratch register, or kUnassigned: the bytes are in ecx.
   [[nodiscard]] int bytes_of(int reg);
   void store_bytes(int bytes, const Xbyak::RegExp& to);
@@ -110,6 +114,9 @@ class VectorAssembler final : public Xbyak::CodeGenerator {
   void mark_different_zeros(int one, int two, int scratch, int other_scratch);
 
  private:
+  // Shuffles for complex numbers: sixteen bytes of a vector are a piece.
+  void shuffle_pieces(int out, int one, int two, std::uint8_t order);
+  void unpack_parts(int out, int one, int two, bool are_high);
   // The lower half of a register.
   [[nodiscard]] Xmm half(int reg) const { return unit_.has_masks ? Vector(reg) : Xmm(reg); }
   // Converts integers to longer ones.

@@ -202,7 +202,7 @@ std::shared_ptr<const VectorCode> VectorCode::argmin(std::span<const Slot> items
   }
   std::vector<VectorInput> inputs = spec_.inputs;
   for (VectorInput& input : inputs) {
-    if (input.place == InputKind::kBools || input.place == InputKind::kWidened) {
+    if (input.place == InputKind::kBools || input.place == InputKind::kWidened || input.place == InputKind::kParts) {
       return nullptr;
     }
     if (std::ranges::find(items, input.slot) != items.end()) {

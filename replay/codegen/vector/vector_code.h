@@ -5,6 +5,8 @@
 //
 //   auto code = VectorCode::make(operations, arrays, stored);  // null: not on this machine, or too many values
 //   const bool is_exact = code->run(data, count);              // data: pointers by slot, to contiguous elements
+//
+// Complex numbers have a slot for each part (slot.h). Both parts are stored, or none.
 #pragma once
 
 #include <array>
@@ -32,7 +34,7 @@ enum class VectorOp : std::uint8_t {
 };
 
 enum class VectorKind : std::uint8_t { kNumbers, kBools, kSvml, kGlibc };
-enum class VectorLanes : std::uint8_t { kAny, kFloats, kDoubles, kIntegers, kLongIntegers, kBits };
+enum class VectorLanes : std::uint8_t { kAny, kFloats, kDoubles, kIntegers, kLongIntegers, kBits, kComplex };
 struct VectorOpInfo {
   std::string_view name;
   VectorKind kind;
@@ -67,6 +69,8 @@ inline constexpr std::array kVectorOps = [] {
       return !is_float(type);
     case VectorLanes::kLongIntegers:
       return !is_float(type) && info(type).bytes >= info(LaneType::kInt32).bytes;
+    case VectorLanes::kComplex:
+      return false;
     case VectorLanes::kAny:
     case VectorLanes::kBits:
       break;
@@ -92,8 +96,8 @@ struct VectorOperation {
 };
 
 // How an input is read from memory; kItems: as an item of a short row (VectorArgmin).
-// kWidened: converted to the lanes' size.
-enum class InputKind : std::uint8_t { kScalar, kNumbers, kBools, kItems, kWidened };
+// kWidened: converted to the lanes' size. kParts: the real or the imaginary part of complex numbers.
+enum class InputKind : std::uint8_t { kScalar, kNumbers, kBools, kItems, kWidened, kParts };
 struct VectorInput {
   Slot slot;
   InputKind place;

@@ -208,13 +208,16 @@ namespace {
 // Constants of one type of floats.
 struct OperandConstants {
   std::array<Constant, 1> of_signs, of_reciprocal;
-  std::array<Constant, 2> of_sign;
+  std::array<Constant, 2> of_sign, of_modulus;
 };
-constexpr OperandConstants kOfDoubles{
-    .of_signs{Constant::kSignBit}, .of_reciprocal{Constant::kOne}, .of_sign{Constant::kOne, Constant::kMinusOne}};
+constexpr OperandConstants kOfDoubles{.of_signs{Constant::kSignBit},
+                                      .of_reciprocal{Constant::kOne},
+                                      .of_sign{Constant::kOne, Constant::kMinusOne},
+                                      .of_modulus{Constant::kSignBit, Constant::kOne}};
 constexpr OperandConstants kOfFloats{.of_signs{Constant::kFloatSignBit},
                                      .of_reciprocal{Constant::kFloatOne},
-                                     .of_sign{Constant::kFloatOne, Constant::kFloatMinusOne}};
+                                     .of_sign{Constant::kFloatOne, Constant::kFloatMinusOne},
+                                     .of_modulus{Constant::kFloatSignBit, Constant::kFloatOne}};
 
 }  // namespace
 
@@ -231,6 +234,8 @@ std::span<const Constant> operands_of(const VectorOperation& operation) {
       return constants.of_reciprocal;
     case VectorOp::kSign:
       return constants.of_sign;
+    case VectorOp::kModulus:
+      return constants.of_modulus;
     default:
       return {};
   }

@@ -190,7 +190,7 @@ void VectorEmitter::masked_remainder(const Label& end) {
   asm_.mov(edx, unit_.lanes);
   asm_.cmp(rcx, rdx);
   asm_.cmovg(rcx, rdx);
-  asm_.mask_elements();
+  asm_.mask_elements(emission_.values.has_parts());
   asm_.begin_remainder();
   body(1);
   if (vectors_ > 1 && !spec_.has_sum()) {
@@ -301,7 +301,8 @@ VectorEmitter::Operands VectorEmitter::begin(const VectorOperation& operation) {
     registers_.pin(&emission_.values.of_constant(constant));
   }
   Operands in;
-  for (std::size_t i = first; i < registers_.pinned().size(); ++i) {
+  const std::size_t end = registers_.pinned().size();  // loading one part of a complex number may pin the other one
+  for (std::size_t i = first; i < end; ++i) {
     in.push_back(memory_.in_register(registers_.pinned()[i]));
   }
   return in;

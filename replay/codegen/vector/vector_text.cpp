@@ -10,11 +10,13 @@
 namespace tagalong::array {
 namespace {
 
+std::string slot_name(Slot slot) { return fmt::format("v{}{}", memory_of(slot), is_imaginary(slot) ? ".imag" : ""); }
+
 template <class Slots>
 std::string listed(const Slots& slots) {
   std::string text;
   for (const Slot slot : slots) {
-    fmt::format_to(std::back_inserter(text), "{}v{}", text.empty() ? "" : ", ", slot);
+    fmt::format_to(std::back_inserter(text), "{}{}", text.empty() ? "" : ", ", slot_name(slot));
   }
   return text;
 }
@@ -29,7 +31,7 @@ std::string VectorCode::text_of(const Spec& spec) {
   std::string text;
   for (const VectorOperation& operation : spec.operations) {
     const bool shows_type = operation.type != LaneType::kFloat64 && info(operation.what).lanes != VectorLanes::kBits;
-    fmt::format_to(std::back_inserter(text), "{}v{} = {}{}({})", text.empty() ? "" : "; ", operation.out,
+    fmt::format_to(std::back_inserter(text), "{}{} = {}{}({})", text.empty() ? "" : "; ", slot_name(operation.out),
                    vector_op_name(operation.what), shows_type ? fmt::format("[{}]", info(operation.type).name) : "",
                    listed(std::span(operation.in).first(std::min<std::size_t>(operation.nin, operation.in.size()))));
   }
