@@ -32,10 +32,13 @@ bool FusionPlanner::read_number(int index, array::ViewSpec::Number* number) {
     return true;
   }
   number->is_none = false;
-  if (!PyLong_CheckExact(content->object) || group_->externals.size() == kMostExternals) {
+  const bool may_change = content->kind == Kind::kExternal || content->kind == Kind::kComputed;
+  const bool is_numpy_int = Py_TYPE(content->object) == np().scalar_type[array::kLong];
+  if ((!PyLong_CheckExact(content->object) && !(is_numpy_int && may_change)) ||
+      group_->externals.size() == kMostExternals) {
     return false;
   }
-  if (content->kind == Kind::kExternal || content->kind == Kind::kComputed) {
+  if (may_change) {
     number->external = static_cast<std::int16_t>(contents_.external_of(index));
     return true;
   }

@@ -1,6 +1,7 @@
 #include "replay/arrays/fusion/array_view.h"
 
 #include <algorithm>
+#include <cstring>
 #include <optional>
 
 namespace tagalong::array {
@@ -17,6 +18,11 @@ std::optional<Extent> read(const ViewSpec::Number& number, PyObject* const* exte
     object = PyTuple_CheckExact(object) && PyTuple_GET_SIZE(object) == number.items
                  ? PyTuple_GET_ITEM(object, number.item)
                  : Py_None;
+  }
+  if (const Numpy* np = met_numpy(); np != nullptr && Py_TYPE(object) == np->scalar_type[kLong]) {
+    std::int64_t value = 0;
+    std::memcpy(&value, scalar_value(object), sizeof(value));
+    return value;
   }
   if (!PyLong_CheckExact(object)) {
     return std::nullopt;
