@@ -194,7 +194,7 @@ struct FusionPlan {
   bool is_serial = false;                // a loop may set an exception, or a reduction goes through all blocks in order
   bool has_masks = false;                // `where=`: loops begin at any element
   bool reduces_inputs = false;           // existing arrays are reduced, so each has to be one row of memory
-  bool updates_floats = false;           // it has in-place operators on floats or complex numbers
+  bool may_differ_alone = false;         // of two NaNs, NumPy may show another one where arrays have one element
   bool has_complex = false;              // a loop depends on whether a stride is negative
   bool shows_signs = false;              // results without NaNs show the sign or payload of NaNs
   std::size_t calls = 0;                 // operations without casts

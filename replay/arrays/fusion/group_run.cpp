@@ -142,8 +142,7 @@ bool GroupRun::is_profitable(const Space& space, InPlaceTargets* targets) const 
 
 FusionReason GroupRun::execute(Space* space, InPlaceTargets* targets) {
   const Numpy& np = arguments_.np;
-  // NumPy's loop takes an in-place operator on one element for a reduction, which shows another one of two NaNs.
-  if (plan_.updates_floats && state_.count == 1) {
+  if (plan_.may_differ_alone && state_.count == 1) {
     return FusionReason::kNan;
   }
   if (plan_.is_cut_by_buffers) {

@@ -100,7 +100,7 @@ bool run_small(const FusionPlan& plan, const Numpy& np, PyObject* const* externa
   for (int i = 0; i < shape->nd; ++i) {
     count *= shape->dimensions[i];
   }
-  if (count == 0 || (count == 1 && plan.updates_floats) || count > (plan.is_fused ? kBlock : kFew) ||
+  if (count == 0 || (count == 1 && plan.may_differ_alone) || count > (plan.is_fused ? kBlock : kFew) ||
       count * plan.cost > kGilThreshold) {
     return false;
   }

@@ -160,6 +160,7 @@ int PlanOperands::cast_slot(int slot, unsigned from, unsigned to, bool is_column
     }
     plan_.operations.push_back(cast);
     plan_.is_iterated = true;
+    plan_.may_differ_alone = plan_.may_differ_alone || is_complex(to);
     if (is_floating(from) || is_complex(from)) {
       plan_.float_units = std::max(plan_.float_units, FloatUnits::kVector);
     }
