@@ -250,3 +250,16 @@ def test_reductions(dtype: str) -> None:
     )
     for shape in ((20, 30), (8, 4), (300, 7), (3, 5000)):
         check(eager, traced, again(operands(dtype, shape)))
+
+
+@pytest.mark.parametrize("code", ["F", "D"])
+@pytest.mark.parametrize("shape", [(1,), (1, 1), (2,), (1, 3)])
+def test_one_element_is_computed_into_an_operand(code: str, shape: tuple[int, ...]) -> None:
+    """NumPy takes one element for a reduction, whose loop rounds in another way."""
+    eager, traced = both(
+        "def f(x, y):\n    t = np.multiply(x, y)\n    np.multiply(t, y, out=t)\n    return t\n"
+    )
+    random = np.random.default_rng(11)
+    for _ in range(40):
+        made = [(random.uniform(-3, 3, shape) + 1j * random.uniform(-3, 3, shape)).astype(code) for _ in "xy"]
+        check(eager, traced, lambda made=made: list(made))

@@ -515,9 +515,9 @@ void FusionPlanBuilder::note_traits(const Kernel& kernel, const Request& request
       plan_->depends_on_strides || (may_follow_strides && (request.where >= 0 || !takes_one_result(request)));
   plan_->is_serial =
       plan_->is_serial || (has(kernel.known, ufunc_trait::kRaisesForIntegers) && is_integer(kernel.out_type));
-  // NumPy's loops take an in-place operator on one element for a reduction.
-  plan_->may_differ_alone =
-      plan_->may_differ_alone || (request.inplace && (is_floating(kernel.out_type) || is_complex(kernel.out_type)));
+  // NumPy's loops take a computation into an operand for a reduction where there is one element.
+  plan_->may_differ_alone = plan_->may_differ_alone ||
+                            (request.target() >= 0 && (is_floating(kernel.out_type) || is_complex(kernel.out_type)));
   plan_->has_complex = plan_->has_complex || kernel.has_complex;
   plan_->shows_signs = plan_->shows_signs || has(kernel.known, ufunc_trait::kShowsSigns);
 }
