@@ -316,7 +316,18 @@ SHAPES: list[tuple[tuple[int, ...], tuple[int, ...]]] = [
     ((3, 0), (0, 2)),
     ((2, 3, 4), (4, 2)),
     ((3, 4), (2, 4, 5)),
+    ((2, 3, 4), (2, 4, 5)),
+    ((2, 3, 4), (1, 4, 5)),
+    ((4, 2, 3, 4), (2, 4, 5)),
+    ((4, 1, 3, 4), (2, 4, 1)),
+    ((4, 2, 1, 4), (4, 2, 4, 3)),
+    ((2, 3, 4), (4,)),
+    ((4,), (3, 4, 2)),
+    ((2, 2, 2, 3, 4), (2, 2, 2, 4, 3)),
+    ((2, 3, 4), (3, 4, 2)),
+    ((0, 3, 4), (4, 2)),
 ]
+SMALL = [shapes for shapes in SHAPES if 0 not in (*shapes[0], *shapes[1])]
 
 
 @pytest.mark.parametrize("code", "?bBhHiIlLqQefdgFDG")
@@ -333,6 +344,10 @@ LAYOUTS: dict[str, Callable[[np.ndarray], np.ndarray]] = {
         else np.repeat(a, 2, -1)[..., ::2]
     ),
     "misaligned": misaligned,
+    "axes exchanged": lambda a: np.ascontiguousarray(np.swapaxes(a, 0, -1)).swapaxes(0, -1),
+    "outer axes exchanged": lambda a: (
+        np.ascontiguousarray(np.swapaxes(a, 0, 1)).swapaxes(0, 1) if a.ndim > 1 else a
+    ),
     "broadcast": lambda a: np.broadcast_to(a[:1], a.shape),
     "read-only": lambda a: np.broadcast_to(a, a.shape),
 }
@@ -340,7 +355,7 @@ LAYOUTS: dict[str, Callable[[np.ndarray], np.ndarray]] = {
 
 @pytest.mark.parametrize("layout", LAYOUTS)
 def test_matmul_layouts(layout: str) -> None:
-    products([shapes for shapes in SHAPES if 0 not in shapes[0]], LAYOUTS[layout])
+    products(SMALL, LAYOUTS[layout])
 
 
 def test_matmul_is_done_without_frames() -> None:
@@ -374,6 +389,36 @@ def test_a_real_frame_returns_in_a_group() -> None:
     space["seen"].clear()
     check(eager, function, lambda: [doubles(50), doubles(50)])
     assert len(space["seen"]) == 80
+
+
+PLACES = (
+    "a[[0, 2]]",
+    "a[b > 0]",
+    "a[np.array([1, 0, 1])]",
+    "a[np.array([1, 0, 1]), None]",
+    "a[..., np.array([True, False] * 5)]",
+    "a[[1, 99]]",
+    "a[b]",
+    "a[[1.5]]",
+    "a[np.array([])]",
+    "a[np.array([1, 2], np.uint8)]",
+)
+
+
+@pytest.mark.parametrize("place", PLACES)
+def test_places(place: str) -> None:
+    """In an inlined function, elements at places are read and written without its frame."""
+    for body in (
+        f"return {place}",
+        f"{place} = 5.0",
+        f"{place} = {place}",
+        f"{place} = 'x'",
+        f"{place} += 1.0",
+    ):
+        space: dict[str, Any] = {"np": np}
+        exec(f"def inner(a, b):\n    x = b * 2.0 + 1.0\n    {body}\n    return x - a", space)  # noqa: S102
+        source = "for _ in range(3):\n        c = inner(a, b)\n    return c"
+        direct_calls(source, lambda: [doubles(10), doubles(10) + 0.5], inner=space["inner"])
 
 
 def test_functions_that_are_replaced() -> None:
@@ -431,6 +476,9 @@ def test_out_and_other_arguments_are_left_to_numpy() -> None:
         "np.dot(a, a[:, None], out=b[:1])",
         "np.dot(a[None], b)",
         "np.vdot(a, b)",
+        "np.copyto(z := np.zeros(3, complex), np.array(2 + 1j)), z",
+        "np.copyto(z := np.zeros(3, np.longdouble), np.array(2, np.longdouble)), z",
+        "np.copyto(z := np.zeros(3, np.int16), np.array(2, np.int16)), z",
         "np.ones([3])",
         "np.ones(3, np.float32)",
         "np.ones((2, 3), order='F')",

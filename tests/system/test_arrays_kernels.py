@@ -401,14 +401,14 @@ def test_other_callables_fall_back(ufunc: Any) -> None:
 
 
 def test_matrix_products() -> None:
-    """`@` and np.matmul are direct for vectors and matrices, but not in place, and not for stacks of matrices."""
+    """`@` and np.matmul are direct for arrays of one dtype, but not in place."""
     site = _UfuncSite()
     matrix = np.arange(4.0).reshape(2, 2)
     assert described(site.binary(4, [matrix, matrix], 0)) == described(matrix @ matrix)
     assert described(site.call(np.matmul, [matrix, matrix[0]], 0)) == described(matrix @ matrix[0])
     assert site.direct == 2
     assert site.binary(4 + INPLACE, [matrix, matrix], 0) is NotImplemented
-    assert site.binary(4, [np.ones((3, 2, 2)), matrix], 0) is NotImplemented
+    assert site.binary(4, [np.ones((3, 2, 2)), np.ones((2, 2, 2))], 0) is NotImplemented
     assert site.binary(4, [matrix, np.ones((3, 3))], 0) is NotImplemented
     assert site.binary(4, [matrix, matrix.astype(np.float32)], 0) is NotImplemented
     assert site.binary(4, [matrix, 2.0], 0) is NotImplemented

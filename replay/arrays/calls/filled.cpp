@@ -1,5 +1,6 @@
 // New arrays with the shape of another one, and arrays that get one number.
 #include <algorithm>
+#include <cstdint>
 #include <cstring>
 
 #include "replay/arrays/calls/call.h"
@@ -148,7 +149,8 @@ PyObject* copy_number_to(const Call& call) {
   }
   const unsigned type = type_number(target);
   const std::size_t size = call.np.item_size.at(type);
-  if (classify(call.np, number) == kZeroDim + type) {  // np.full makes an array of its number
+  if (classify(call.np, number) == kZeroDim + type &&
+      size <= sizeof(std::uint64_t)) {  // np.full makes an array of its number
     std::memcpy(element, as_array(number)->data, size);
   } else if (!read_element(number, type, element)) {
     return nullptr;

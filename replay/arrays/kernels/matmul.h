@@ -1,5 +1,5 @@
-// The operator @ and np.matmul for vectors and matrices, by the loop that NumPy would run, with the strides that NumPy
-// would give it.
+// The operator @ and np.matmul for vectors, matrices and stacks of matrices, by the loop that NumPy would run, with the
+// strides that NumPy would give it.
 #pragma once
 
 #include "replay/arrays/numpy/numpy_abi.h"

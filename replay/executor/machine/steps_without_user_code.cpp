@@ -2,6 +2,8 @@
 
 #include <opcode.h>
 
+#include <algorithm>
+
 #include "replay/arrays/numpy/numpy_abi.h"
 #include "replay/passes/abstract_values.h"
 #include "rewriter/cpython/objects/collector.h"
@@ -34,6 +36,25 @@ const array::ArrayFields* array_of(PyObject* object) {
 
 unsigned type_of(const array::ArrayFields& fields) {
   return static_cast<unsigned>(reinterpret_cast<const array::DescrFields*>(fields.descr)->type_num);
+}
+
+// Places in an array, by which NumPy reads or writes elements.
+bool are_places(PyObject* index) {
+  constexpr Py_ssize_t kMostItems = 64;
+  if (const array::ArrayFields* fields = array_of(index)) {
+    return fields->nd > 0 && (array::is_integer(type_of(*fields)) || type_of(*fields) == array::kBool);
+  }
+  const auto is_int = [](PyObject* item) { return PyLong_CheckExact(item); };
+  return PyList_CheckExact(index) && PyList_GET_SIZE(index) <= kMostItems &&
+         std::all_of(PySequence_Fast_ITEMS(index), PySequence_Fast_ITEMS(index) + PyList_GET_SIZE(index), is_int);
+}
+
+// An index of numbers, slices, and places.
+bool is_array_index(PyObject* index) {
+  const auto is_part = [](PyObject* part) { return cpython::is_basic_index(part) || are_places(part); };
+  return PyTuple_CheckExact(index) ? std::all_of(PySequence_Fast_ITEMS(index),
+                                                 PySequence_Fast_ITEMS(index) + PyTuple_GET_SIZE(index), is_part)
+                                   : is_part(index);
 }
 
 // Numbers of the array's own type, which are copied without a cast that could warn.
@@ -131,13 +152,15 @@ bool container_runs_no_user_code(const RunState& state, const Step& step, const 
         return is_plain_index(operand(1)) && makes_without_collection();
       }
       if (const array::ArrayFields* fields = array_of(operand(0))) {
-        return array::is_handled(type_of(*fields)) && cpython::is_basic_index(operand(1));
+        return array::is_handled(type_of(*fields)) &&
+               (cpython::is_basic_index(operand(1)) || (is_array_index(operand(1)) && makes_without_collection()));
       }
       return PyDict_CheckExact(operand(0)) && PyUnicode_CheckExact(operand(1)) && cpython::has_only_names(operand(0)) &&
              makes_without_collection();
     case Op::store_subscr:
       if (const array::ArrayFields* fields = array_of(operand(0))) {
-        return cpython::is_basic_index(operand(1)) && fits_without_cast(*fields, operand(2));
+        return fits_without_cast(*fields, operand(2)) &&
+               (cpython::is_basic_index(operand(1)) || (is_array_index(operand(1)) && makes_without_collection()));
       }
       return PyDict_CheckExact(operand(0)) && PyUnicode_CheckExact(operand(1)) && cpython::has_only_names(operand(0)) &&
              is_replaced_without_user_code(PyDict_GetItemWithError(operand(0), operand(1)));
