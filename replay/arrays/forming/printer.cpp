@@ -190,9 +190,11 @@ std::string print_end(const Lowered& lowered, const GroupEnd& end) {
   if (end.step == nullptr) {
     return std::string(text);
   }
+  // What a function does before its first line has no line.
+  const std::string line = end.step->line > 0 ? fmt::format("line {}: ", end.step->line) : "";
   const std::string construct = construct_text(lowered, *end.step);
-  return end.reason == array::FusionReason::kOther ? fmt::format("line {}: {} follows", end.step->line, construct)
-                                                   : fmt::format("{} (line {}: {})", text, end.step->line, construct);
+  return end.reason == array::FusionReason::kOther ? fmt::format("{}{} follows", line, construct)
+                                                   : fmt::format("{} ({}{})", text, line, construct);
 }
 
 std::string print_groups(const Lowered& lowered, const FusionSite& site, const Step& first) {
