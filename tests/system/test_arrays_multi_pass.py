@@ -146,8 +146,8 @@ PROGRAMS = (
     summed_with_its_last_use,
     reduced_along_with_its_last_use,
 )
-# The result of an earlier pass is not modified in a later one; columns and rows of it do not need another pass.
-APART = (in_place, reduced_along_with_its_last_use)
+# The result of an earlier pass is not modified in a later one.
+APART = (in_place,)
 DEFAULT = {"divide": "warn", "over": "warn", "invalid": "warn", "under": "ignore"}
 KINDS = ("ordinary", "zeros", "subnormal quotients", "a NaN", "infinite", "overflows", "signs")
 
