@@ -139,7 +139,7 @@ def test_lengths(dtype: str, name: str) -> None:
     for length in (*LENGTHS, *LARGE):
         ran = groups_run()
         check(eager, traced, again(operands(dtype, length)), {"all": "ignore"})
-        assert groups_run() > ran, tagalong.explain(traced)
+        assert length == 1 or groups_run() > ran, tagalong.explain(traced)
     for length, extreme, errstate in itertools.product(FEW_LENGTHS, (0.02, 0.3, 1.0), ERRSTATES):
         check(eager, traced, again(operands(dtype, length, extreme)), errstate)
 
