@@ -136,7 +136,7 @@ def test_lengths(dtype: str, name: str) -> None:
     eager, traced = program(name)
     for _ in range(WARM_UP):
         traced(*operands(dtype, 300))
-    for length in (*LENGTHS, *LARGE):
+    for length in (*LENGTHS[1:], *LARGE, 1):  # one element comes last: it may run by itself
         ran = groups_run()
         check(eager, traced, again(operands(dtype, length)), {"all": "ignore"})
         assert length == 1 or groups_run() > ran, tagalong.explain(traced)
