@@ -491,8 +491,8 @@ void FusionPlanBuilder::note_traits(const Kernel& kernel, const Request& request
       plan_->depends_on_strides || (may_follow_strides && (request.where >= 0 || !takes_one_result(request)));
   plan_->is_serial =
       plan_->is_serial || (has(kernel.known, ufunc_trait::kRaisesForIntegers) && is_integer(kernel.out_type));
-  plan_->updates_floats =
-      plan_->updates_floats || (request.inplace && (is_floating(kernel.out_type) || is_complex(kernel.out_type)));
+  plan_->updates_floats = plan_->updates_floats || (request.inplace && is_floating(kernel.out_type)) ||
+                          (request.target() >= 0 && is_complex(kernel.out_type));
   plan_->has_complex = plan_->has_complex || kernel.has_complex;
   plan_->shows_signs = plan_->shows_signs || has(kernel.known, ufunc_trait::kShowsSigns);
 }
