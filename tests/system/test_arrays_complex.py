@@ -201,6 +201,32 @@ def test_into_arrays(dtype: str) -> None:
     )
     for length, extreme in itertools.product((300, 301, 300, 64, 65, 20_000), (0.0, 0.05)):
         check(eager, traced, again(operands(dtype, length, extreme)), {"all": "ignore"})
+    eager, traced = both(
+        "def f(a, b, c, r, m):\n    np.multiply(c, b, out=c)\n    a *= b\n    a += c\n    return a * c\n"
+    )
+    for length in (300, 300, 300, *range(1, 70)):  # NumPy 1.26 has another product for one element in place
+        check(eager, traced, again(operands(dtype, length)), {"all": "ignore"})
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "c[::2] *= c[1::2]",
+        "np.multiply(c[:150], b[:150], out=c[150:])",
+        "c[:150] *= c[150:]",
+        "c[::2] = (a[:150] + 1) * c[1::2]",
+        "np.multiply(a[:150] + c[150:], c[150:], out=c[:150])",
+        "c[::2] *= a[::2]; c[1::2] *= c[::2]",
+        "c *= a; b *= c; a *= b",
+        "np.abs(c, out=r); c *= r",
+    ],
+)
+def test_neighbours_in_memory(dtype: str, statement: str) -> None:
+    """Eager multiplies without vectors where an operand lies beside the result or between its elements."""
+    eager, traced = both(f"def f(a, b, c, r, m):\n    d = a + b\n    {statement}\n    return c * d - 1\n")
+    for extreme in (0.0, 0.0, 0.0, 0.0, 0.05):
+        check(eager, traced, again(operands(dtype, 300, extreme)), {"all": "ignore"})
 
 
 @pytest.mark.parametrize("dtype", DTYPES)

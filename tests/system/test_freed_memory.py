@@ -29,9 +29,9 @@ image = np.arange(300_000.0)
 before = faults()
 same = True
 for _ in range(20):  # NumPy's own code, and arrays that only it sees
-    rolled = [np.roll(image, shift) for shift in range(6)]
-    same = same and np.roll(rolled[5], -5).tobytes() == image.tobytes()
-    del rolled
+    longer = [np.insert(image, place, 0.0) for place in range(6)]
+    same = same and np.delete(longer[5], 5).tobytes() == image.tobytes()
+    del longer
 print(json.dumps([faults() - before, same]))
 """
 OF_ALLOCATOR = ("MALLOC_MMAP_THRESHOLD_", "MALLOC_TRIM_THRESHOLD_", "MALLOC_TOP_PAD_", "GLIBC_TUNABLES")

@@ -80,6 +80,16 @@ bool has_negative_strides(const Space& space) {
   return std::ranges::any_of(space.inputs, is_negative) || std::ranges::any_of(space.targets, is_negative);
 }
 
+// Whether the ranges of memory overlap or are adjacent. NumPy's loops for complex numbers take operands in such ranges
+// one element after another, unless result and operand are the same elements.
+bool touch(const View& one, Extent item_size, const View& other, Extent other_item_size) {
+  const Bytes bytes = bytes_of(one, item_size);
+  const Bytes other_bytes = bytes_of(other, other_item_size);
+  const bool is_same = one.data == other.data && one.shape == other.shape &&
+                       std::equal(one.strides.begin(), one.strides.begin() + one.shape.nd, other.strides.begin());
+  return !is_same && bytes.first <= other_bytes.last && other_bytes.first <= bytes.last;
+}
+
 }  // namespace
 
 FusionReason GroupRun::run() {
@@ -109,6 +119,27 @@ bool GroupRun::has_negative_row() const {
   return std::ranges::any_of(plan_.inputs, [&](const PlanInput& input) { return state_.strides[input.slot] < 0; });
 }
 
+bool GroupRun::has_touching_targets(const Space& space) const {
+  const Numpy& np = arguments_.np;
+  for (std::size_t i = 0; i < plan_.targets.size(); ++i) {
+    const Extent item_size = np.item_size[plan_.targets[i].type];
+    const auto touches = [&](const View& view, unsigned type) {
+      return touch(space.targets[i], item_size, view, np.item_size[type]);
+    };
+    for (std::size_t other = 0; other < plan_.inputs.size(); ++other) {
+      if (touches(space.inputs[other], plan_.inputs[other].type)) {
+        return true;
+      }
+    }
+    for (std::size_t other = 0; other < i; ++other) {
+      if (touches(space.targets[other], plan_.targets[other].type)) {
+        return true;
+      }
+    }
+  }
+  return false;
+}
+
 FusionReason GroupRun::run_in_space() {
   Space space;
   space.operands.resize(plan_.slots);
@@ -118,6 +149,9 @@ FusionReason GroupRun::run_in_space() {
   FusionReason reason = SpaceBinding(plan_, arguments_, &state_, &space).bind();
   if (plan_.has_complex && reason == FusionReason::kNone && has_negative_strides(space)) {
     return FusionReason::kLayout;
+  }
+  if (plan_.has_complex && reason == FusionReason::kNone && has_touching_targets(space)) {
+    return FusionReason::kOverlap;
   }
   InPlaceTargets targets(plan_, arguments_.np, state_, &space);
   if (reason == FusionReason::kNone && !is_profitable(space, &targets)) {

@@ -20,10 +20,11 @@ class GroupRun {
   FusionReason execute(Space* space, InPlaceTargets* targets);
   [[nodiscard]] bool is_profitable(const Space& space, InPlaceTargets* targets) const;
   [[nodiscard]] bool has_negative_row() const;
+  [[nodiscard]] bool has_touching_targets(const Space& space) const;
   [[nodiscard]] Extent block(const Space* space) const;
   [[nodiscard]] bool has_small_blocks(const Space* space) const;
   [[nodiscard]] std::size_t target_bytes() const {
-    return padded(static_cast<std::size_t>(state_.count) * plan_.item_bytes);
+    return padded(static_cast<std::size_t>(state_.count) * plan_.item_bytes) + kCacheLine;
   }
   void place_contents(bool is_copied, char* contents);
   void copy_contents(Space* space, const char* contents) const;

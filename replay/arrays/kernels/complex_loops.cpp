@@ -27,6 +27,7 @@ T modulus(std::complex<T> one) {
 
 constexpr std::size_t kElements = 37;  // whole vectors of all sizes, and a rest
 constexpr std::size_t kGap = 2;        // of operands that are not contiguous
+constexpr std::size_t kBehind = 8;  // elements between operands, since NumPy's loops take adjacent ones for overlapping
 
 // Runs the loop of a product, a square or an absolute value in the ways in which eager execution and fusion groups run
 // it, on numbers whose results differ with the roundings.
@@ -58,8 +59,7 @@ class Trial {
     if (is_real_) {
       return is_same;
     }
-    is_same = is_same && runs_as_expected(kAll, steps, kGap, -1) && runs_as_expected(kAll, steps, 1, 0) &&
-              runs_as_expected(1, steps, 1, 0);
+    is_same = is_same && runs_as_expected(kAll, steps, kGap, -1) && runs_as_expected(kAll, steps, 1, 0);
     if (kernel_.nin == 1) {
       return is_same;
     }
@@ -70,7 +70,7 @@ class Trial {
   }
 
  private:
-  using Numbers = std::array<std::complex<T>, kElements * kGap>;
+  using Numbers = std::array<std::complex<T>, kElements * kGap + kBehind>;
 
   // `block`: elements of a call; `into`: the operand that is overwritten, or -1. Steps count elements.
   bool runs_as_expected(Extent block, const std::array<Extent, 2>& steps, Extent out_step, int into) const {
