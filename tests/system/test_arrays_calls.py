@@ -55,6 +55,7 @@ VECTORS = (
     "np.zeros(4)",
     "np.zeros((2, 3), dtype=np.int64)",
     "np.zeros(len(a), bool)",
+    "np.where(a)",
     "a.copy()",
     "a.ravel()",
     "a.flatten()",

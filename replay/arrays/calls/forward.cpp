@@ -45,7 +45,7 @@ bool is_dtype(const Numpy& np, PyObject* object) {
 }
 
 PyObject* make(const Call& call) {
-  if (cpython::may_collect(cpython::thread_state(), kMade)) {
+  if (call.target == nullptr || cpython::may_collect(cpython::thread_state(), kMade)) {
     return nullptr;
   }
   const Py_ssize_t named = call.names == nullptr ? 0 : PyTuple_GET_SIZE(call.names);
@@ -68,6 +68,9 @@ PyObject* forward(const Call& call) { return are_quiet(call) ? make(call) : null
 PyObject* forward_to_method(const Call& call) {
   return is_array_of_numbers(call.np, call.parameters[0]) ? forward(call) : nullptr;
 }
+
+// With one argument it is np.nonzero, which gives a warning for an array without dimensions.
+PyObject* forward_where(const Call& call) { return call.count > 1 ? forward(call) : forward_to_method(call); }
 
 PyObject* forward_shape(const Call& call) {
   const auto& given = call.parameters;

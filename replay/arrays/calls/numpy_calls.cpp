@@ -103,7 +103,8 @@ void add(const Numpy& np, const Row& row, Table* table) {
     call.target = callable.get();
   }
   call.parameters = interned(row.parameters);
-  const bool needs_target = row.run == forward || row.run == forward_shape || row.run == forward_to_method;
+  const bool needs_target =
+      row.run == forward || row.run == forward_shape || row.run == forward_where || row.run == forward_to_method;
   if (callable && (call.target != nullptr || !needs_target) && std::ranges::count(call.parameters, nullptr) == 0) {
     table->emplace(callable.release(), std::move(call));
   }
