@@ -139,7 +139,7 @@ void MeasuredSpeed::add_time(Execution execution, Nanoseconds time, std::int64_t
 bool MeasuredSpeed::skips(Nanoseconds time, std::int64_t units) {
   const bool is_long = units > 0 && time / units >= kLongUnit;
   const bool is_first = block_ == Block::kEager && trials_ == 0 && pairs_ == 0;
-  const bool is_obvious = is_long && static_cast<double>(time / units) > replay_ * kObvious;
+  const bool is_obvious = is_long && static_cast<double>(time) > static_cast<double>(units) * replay_ * kObvious;
   skipped_ = is_long ? std::int8_t{0} : static_cast<std::int8_t>(skipped_ - 1);
   return !is_long || (is_first && !is_obvious);
 }
@@ -160,9 +160,9 @@ void MeasuredSpeed::compare() {
   const bool is_long_unit = replay_ >= static_cast<double>(kLongUnit);
   const bool is_obvious = is_long_unit && votes_ > 0 && least_eager_ > least_replay_ * kObvious;
   const bool is_clear = votes_ > 1 && least_eager_ > least_replay_ * kClear;
-  if ((verdict_ != Verdict::kEager && (is_obvious || is_clear)) || votes_ >= kVotes) {
+  if ((verdict_ != Verdict::kEager && (is_obvious || is_clear)) || (votes_ >= kVotes && least_eager_ > least_replay_)) {
     conclude(Verdict::kReplay);
-  } else if (votes_ <= -kVotes) {
+  } else if (votes_ <= -kVotes && least_replay_ > least_eager_) {
     conclude(Verdict::kEager);
   } else if (pairs_ >= kMostPairs) {
     const bool leans_to_eager = verdict_ == Verdict::kNone ? expects_loss_ : verdict_ == Verdict::kEager;

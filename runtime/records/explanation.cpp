@@ -17,12 +17,11 @@ std::string measured_text(const Entry& entry, const Measurements::OfSize& each) 
   const std::string sizes =
       each.size_class == 0 ? "" : fmt::format(", arrays below {} elements", std::uint64_t{1} << each.size_class);
   const bool is_replayed = speed.usual() == Execution::kReplay;
-  // Most of several comparisons decide; the times are those of the last one, which may say otherwise.
+  // Where the difference is small, the estimate or the last result decides.
   const bool says_so = is_replayed == (speed.replay_time() < speed.eager_time());
   return fmt::format("  measured{}: a {} takes {} ns replayed and {} ns as written{}, so it {}\n", sizes,
                      is_call ? "call" : "round", speed.replay_time(), speed.eager_time(),
-                     says_so ? "" : " in the last of several comparisons, most of which say otherwise",
-                     is_replayed ? "is replayed" : "runs as written");
+                     says_so ? "" : ", which is no clear difference", is_replayed ? "is replayed" : "runs as written");
 }
 
 std::string executor_text(std::size_t number, const replay::Executor& executor) {

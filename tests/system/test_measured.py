@@ -80,6 +80,18 @@ def test_functions_that_do_not_pay_get_their_original_code_back() -> None:
     assert _core.installed_code(function) is function.__code__
 
 
+def test_long_rounds_are_measured_at_once() -> None:
+    """In few calls, each with few rounds."""
+    rounds = 150
+    function = traced(
+        "def f(n, x):\n    total = 0\n    for _ in range(n):\n        total += np.sort(x)[0]\n    return total\n"
+    )
+    x = np.random.default_rng(0).random(100_000)
+    for _ in range(5):
+        assert function(rounds, x) > 0
+    assert "a round takes" in tagalong.explain(function)
+
+
 def test_a_loop_that_does_not_pay_runs_eagerly() -> None:
     source = (
         "def f(n, t):\n    for _ in range(n):\n"
