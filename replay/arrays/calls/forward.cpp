@@ -16,14 +16,15 @@ constexpr int kMade = 4;  // containers at most
 
 bool is_sequence(PyObject* object) { return PyTuple_CheckExact(object) || PyList_CheckExact(object); }
 
-// Numbers, arrays of numbers, words, and sequences of these.
+// Numbers, arrays of numbers, sequences of these, and words.
 bool is_quiet(const Numpy& np, PyObject* object, int depth = 0) {
   if (is_sequence(object)) {
     PyObject** items = PySequence_Fast_ITEMS(object);
     return depth < kMostNested && Py_SIZE(object) <= kMostItems &&
            std::all_of(items, items + Py_SIZE(object), [&](PyObject* item) { return is_quiet(np, item, depth + 1); });
   }
-  return object == Py_None || PyBool_Check(object) || PyUnicode_CheckExact(object) || classify(np, object) != kForeign;
+  const bool is_word = depth == 0 && PyUnicode_CheckExact(object);
+  return object == Py_None || PyBool_Check(object) || is_word || classify(np, object) != kForeign;
 }
 
 bool is_shape(const Numpy& np, PyObject* object) {

@@ -132,6 +132,7 @@ StepResult execute_call(RunState& state, const Step& step, const std::int32_t* o
   PyObject* keywords = step.object == Py_None || step.op == Op::array_call ? nullptr : step.object;
   const bool is_plain = step.op == Op::call && !step.expects_raise;
   if (is_plain) {
+    show_location(state, step.snapshot);  // such a call may release the GIL
     if (PyObject* result = array::call_directly(arguments, step.operand_count, keywords)) {
       return store(state, step, result);
     }
