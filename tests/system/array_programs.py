@@ -458,7 +458,8 @@ class Operands:
             self.layouts = self.layouts[:1] * 3
         self.shapes = [self.broadcast(random) if random.random() < 0.2 else self.shape for _ in range(3)]
         if plain:  # as in most programs
-            self.codes, self.layouts, self.shapes = ["d"] * 3, ["C"] * 3, [self.shape] * 3
+            self.codes = [random.choice("ddddddDF")] * 3
+            self.layouts, self.shapes = ["C"] * 3, [self.shape] * 3
         self.number = random.choice((2, 3.5, -1, True, np.float64(0.5), np.float32(2), np.int8(3)))
         self.made = [
             self.memory(random, code, layout, shape, self.kind)

@@ -80,8 +80,15 @@ bool has_negative_strides(const Space& space) {
   return std::ranges::any_of(space.inputs, is_negative) || std::ranges::any_of(space.targets, is_negative);
 }
 
-// Whether the ranges of memory overlap or are adjacent. NumPy's loops for complex numbers take operands in such ranges
-// one element after another, unless result and operand are the same elements.
+// Whether eager's loop writes complex products or absolute values into an existing array. If an operand's range of
+// memory overlaps that array's, or is adjacent, such loops use no vectors, and round in another way.
+bool rounds_by_place(const PlanOperation& operation) {
+  const bool is_into_array = operation.layout_of >= 0 || operation.target >= 0;
+  const bool is_rounded = operation.vector_op == VectorOp::kMultiply || operation.vector_op == VectorOp::kModulus;
+  return is_into_array && (operation.is_masked || (operation.is_complex && is_rounded));
+}
+
+// Whether the ranges of memory overlap or are adjacent, but are not the same elements.
 bool touch(const View& one, Extent item_size, const View& other, Extent other_item_size) {
   const Bytes bytes = bytes_of(one, item_size);
   const Bytes other_bytes = bytes_of(other, other_item_size);
@@ -121,6 +128,9 @@ bool GroupRun::has_negative_row() const {
 
 bool GroupRun::has_touching_targets(const Space& space) const {
   const Numpy& np = arguments_.np;
+  if (!plan_.has_complex || std::ranges::none_of(plan_.operations, rounds_by_place)) {
+    return false;
+  }
   for (std::size_t i = 0; i < plan_.targets.size(); ++i) {
     const Extent item_size = np.item_size[plan_.targets[i].type];
     const auto touches = [&](const View& view, unsigned type) {
@@ -150,7 +160,7 @@ FusionReason GroupRun::run_in_space() {
   if (plan_.has_complex && reason == FusionReason::kNone && has_negative_strides(space)) {
     return FusionReason::kLayout;
   }
-  if (plan_.has_complex && reason == FusionReason::kNone && has_touching_targets(space)) {
+  if (reason == FusionReason::kNone && has_touching_targets(space)) {
     return FusionReason::kOverlap;
   }
   InPlaceTargets targets(plan_, arguments_.np, state_, &space);
