@@ -55,9 +55,10 @@ int select(MethodContext* /*context*/, char* const* data, const Extent* dims, co
   const char* one = data[1];
   const char* other = data[2];
   char* out = data[3];
+  const Extent count = dims[0];  // a local variable: what is written to `out` cannot change it
   constexpr auto kItem = static_cast<Extent>(sizeof(T));
   if (strides[0] == 1 && strides[1] == kItem && strides[2] == kItem && strides[3] == kItem) {
-    for (Extent i = 0; i < dims[0]; ++i) {  // without branches, so the compiler can vectorise it
+    for (Extent i = 0; i < count; ++i) {  // without branches, so the compiler can vectorise it
       T first;
       T second;
       std::memcpy(&first, one + i * kItem, sizeof(T));
@@ -68,7 +69,7 @@ int select(MethodContext* /*context*/, char* const* data, const Extent* dims, co
     }
     return 0;
   }
-  for (Extent i = 0; i < dims[0]; ++i) {
+  for (Extent i = 0; i < count; ++i) {
     T first;
     T second;
     std::memcpy(&first, one, sizeof(T));
