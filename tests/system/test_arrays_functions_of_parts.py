@@ -65,12 +65,22 @@ DIFFERENCES: dict[str, tuple[str, tuple[int, ...]]] = {
     "flipped along two axes": ("return np.flip(x, (0, -1)) * y + x", (2, 3)),
 }
 PARTS: dict[str, tuple[str, tuple[int, ...]]] = {
+    "a part of a part": ("return x[1:][:-1] * 2.0 + y[2:][..., ::-1]", (1, 2)),
+    "a row as a column": ("return x[0][:, None] * y[1][None, :] - x[0][None, :]", (2,)),
+    "of a result": ("v = x * y\nreturn v[1:][..., 1:] - v[:-1][..., :-1] * 2.0", (1, 2, 3)),
+    "it is rolled": ("return np.roll(x[1:][..., 1:], n, 0) + y[1:][..., 1:] * 2.0", (2, 3)),
+    "it is written": ("x[1:][..., 1:] = y[1:][..., 1:] * 2.0 + x[1:][..., 1:]\nreturn x", (2, 3)),
+    "it is written after it was read": (
+        "v = x[1:][..., 1:] * 2.0\nx[1:][..., 1:] = v - 1.0\nreturn x * v[0, 0]",
+        (2,),
+    ),
+    "its whole is written": ("v = x[1:]\nx *= 2.0\nreturn v[1:] * y[2:] + 1.0", (1, 2)),
     "other shapes": ("v = x * y + 1.0\nw = v * 2.0 - x\nreturn w[:, None] * v[None, :] - w[None, :]", (1,)),
     "a sum of rows": ("v = x * y\nw = v.sum(axis=0) * 0.5 + 1.0\nreturn w * w[1]", (2,)),
     "views by methods": ("return x.reshape(-1) * y.ravel() - x.T.reshape(-1)[0]", (1, 2)),
     "views by methods with axes": ("return x.swapaxes(0, -1) * y.transpose() + y.T", (1, 2)),
 }
-VIEWS = {"views by methods"}  # which of them are groups depends on the layouts
+VIEWS = {"views by methods", "its whole is written"}  # which of them are groups depends on the layouts
 OTHERS = {
     "one call": "return np.roll(x, n, 0)",
     "one difference": "return np.diff(x)",

@@ -72,18 +72,16 @@ int FusionPlanner::part_of(std::int32_t container, std::int32_t key, bool is_wri
     return -1;
   }
   const Content& content = contents_.at(array);
-  const bool is_result = content.kind == Kind::kResult;
-  if (is_result ? is_written
-                : content.external < 0 || Py_TYPE(content.object) != contents_.np().array_type ||
-                      builder().is_written(content.number)) {
+  const bool is_part = content.kind == Kind::kView;
+  const bool is_made = content.kind == Kind::kResult || (is_part && builder().is_part_of_result(content.number));
+  if (is_made ? is_written
+              : (!is_part && (content.external < 0 || Py_TYPE(content.object) != contents_.np().array_type)) ||
+                    builder().is_written(content.number)) {
     return -1;
   }
-  const int made = content.number;
-  array::ViewSpec spec{.external = static_cast<std::uint16_t>(is_result ? 0 : content.external)};
-  if (!read_subscript(index, &spec)) {
-    return -1;
-  }
-  return is_result ? builder().part(made, std::move(spec)) : builder().view(std::move(spec));
+  const int whole = content.number;
+  array::ViewSpec spec;
+  return read_subscript(index, &spec) ? builder().part_of(whole, std::move(spec)) : -1;
 }
 
 bool FusionPlanner::read_subscript(int index, array::ViewSpec* spec) {

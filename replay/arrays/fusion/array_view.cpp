@@ -32,7 +32,7 @@ std::optional<Extent> read(const ViewSpec::Number& number, PyObject* const* exte
   return overflow == 0 ? std::optional<Extent>(value) : std::nullopt;
 }
 
-bool take_part(const ViewSpec& spec, const View& whole, PyObject* const* externals, View* view) {
+bool take_part(const ViewSpec::Subscript& subscript, const View& whole, PyObject* const* externals, View* view) {
   *view = whole;
   view->shape.nd = 0;
   const auto add = [view](Extent extent, Extent stride) {
@@ -44,7 +44,7 @@ bool take_part(const ViewSpec& spec, const View& whole, PyObject* const* externa
     return true;
   };
   const auto uses_dimension = [](const ViewSpec::Axis& index) { return !index.is_new && !index.is_rest; };
-  const auto rest = whole.shape.nd - static_cast<int>(std::ranges::count_if(spec.axes, uses_dimension));
+  const auto rest = whole.shape.nd - static_cast<int>(std::ranges::count_if(subscript, uses_dimension));
   if (rest < 0) {
     return false;
   }
@@ -57,7 +57,7 @@ bool take_part(const ViewSpec& spec, const View& whole, PyObject* const* externa
     }
     return true;
   };
-  for (const ViewSpec::Axis& index : spec.axes) {
+  for (const ViewSpec::Axis& index : subscript) {
     if (index.is_new) {
       if (!add(1, 0)) {
         return false;
@@ -133,8 +133,12 @@ bool take_view(const ViewSpec& spec, const ArrayFields* array, PyObject* const* 
 }
 
 bool take_view(const ViewSpec& spec, const View& whole, PyObject* const* externals, View* view) {
-  return take_part(spec, whole, externals, view) && (spec.nd == 0 || view->shape.nd == spec.nd) &&
-         (spec.rolls.empty() || roll(spec, externals, view));
+  const auto take_further = [&](const ViewSpec::Subscript& subscript) {
+    const View part = *view;
+    return take_part(subscript, part, externals, view);
+  };
+  return take_part(spec.axes, whole, externals, view) && std::ranges::all_of(spec.further, take_further) &&
+         (spec.nd == 0 || view->shape.nd == spec.nd) && (spec.rolls.empty() || roll(spec, externals, view));
 }
 
 }  // namespace tagalong::array

@@ -32,7 +32,9 @@ struct ViewSpec {
     bool operator==(const Roll&) const = default;
   };
   std::uint16_t external = 0;
-  std::vector<Axis> axes;  // in the order of the subscript
+  using Subscript = std::vector<Axis>;
+  Subscript axes;
+  std::vector<Subscript> further = {};  // of the part, one after the other
   std::vector<Roll> rolls = {};
   int nd = 0;                // dimensions that the part must have; 0: any number
   bool is_composed = false;  // rolled by one call after the other

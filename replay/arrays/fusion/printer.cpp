@@ -170,12 +170,9 @@ class PlanPrinter {
                                   : fmt::format("{}", number.value);
   }
 
-  static std::string view(const FusionPlan& plan, std::int16_t view) {
-    if (view < 0) {
-      return {};
-    }
+  static std::string subscript(const ViewSpec::Subscript& axes) {
     std::string text;
-    for (const ViewSpec::Axis& axis : plan.views[static_cast<std::size_t>(view)].axes) {
+    for (const ViewSpec::Axis& axis : axes) {
       text += text.empty() ? "[" : ", ";
       if (axis.is_new || axis.is_rest) {
         text += axis.is_new ? "None" : "...";
@@ -186,8 +183,19 @@ class PlanPrinter {
         text += number(axis.start);
       }
     }
-    text = text.empty() ? "[()]" : text + "]";
-    for (const ViewSpec::Roll& roll : plan.views[static_cast<std::size_t>(view)].rolls) {
+    return text.empty() ? "[()]" : text + "]";
+  }
+
+  static std::string view(const FusionPlan& plan, std::int16_t view) {
+    if (view < 0) {
+      return {};
+    }
+    const ViewSpec& spec = plan.views[static_cast<std::size_t>(view)];
+    std::string text = subscript(spec.axes);
+    for (const ViewSpec::Subscript& further : spec.further) {
+      text += subscript(further);
+    }
+    for (const ViewSpec::Roll& roll : spec.rolls) {
       text += fmt::format(" rolled by {} along {}", number(roll.shift), roll.axis);
     }
     return text;

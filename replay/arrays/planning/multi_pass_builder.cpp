@@ -202,6 +202,12 @@ int MultiPassBuilder::part_of(int object, ViewSpec spec) {
   if (known.is_result) {
     return part(object, std::move(spec));
   }
+  if (known.view && known.view->rolls.empty() && !is_written(object)) {
+    ViewSpec whole = *known.view;
+    whole.further.push_back(std::move(spec.axes));
+    whole.nd = spec.nd;
+    return known.part_of < 0 ? view(std::move(whole)) : part(known.part_of, std::move(whole));
+  }
   if (known.external < 0 || is_written(object)) {
     return refuse(FusionReason::kForeign);
   }

@@ -57,6 +57,7 @@ class MultiPassBuilder {
   [[nodiscard]] bool writes() const { return std::ranges::any_of(builders_, &FusionPlanBuilder::writes); }
   // Whether the object is a part of an array, perhaps with new contents: a run makes no object for it.
   [[nodiscard]] bool is_view(int object) const { return at(object).view.has_value(); }
+  [[nodiscard]] bool is_part_of_result(int object) const { return at(object).part_of >= 0; }
   [[nodiscard]] bool is_scalar(int object) const;
   [[nodiscard]] bool is_column(int object) const;
   // The type number of an array that the fusion groups compute.
