@@ -13,6 +13,11 @@ namespace {
 
 constexpr int kCallableSlots = 2;  // null and the ufunc
 
+// Whether a fault is planted here, which scripts/bisect has to find.
+bool adds_wrong(const FusionSource& source) {
+  return is_faulty(Stage::fusion_groups) || (is_faulty(Stage::multi_pass) && source.in_passes);
+}
+
 }  // namespace
 
 std::unique_ptr<PlannedGroup> FusionPlanner::plan(GroupEnd* end) {
@@ -237,7 +242,7 @@ void FusionPlanner::build(const Step& step, const std::int32_t* operands) {
 
 bool FusionPlanner::assign(const std::int32_t* operands) {
   const int value = contents_.number_of(operands[2]);
-  const int number = value < 0 ? -1 : part_of(operands[0], operands[1], true);
+  const int number = value < 0 ? -1 : subscripts_.part_of(operands[0], operands[1], true);
   if (number < 0) {
     return refuse(Reason::kOther);
   }
@@ -338,11 +343,6 @@ bool FusionPlanner::add_load(const PlannedGroup::Load& load) {
   return true;
 }
 
-// Whether a fault is planted here, which scripts/bisect has to find.
-bool FusionPlanner::adds_wrong() const {
-  return is_faulty(Stage::fusion_groups) || (is_faulty(Stage::multi_pass) && source_.in_passes);
-}
-
 // An item of a tuple that is still there is no temporary.
 unsigned FusionPlanner::temporaries_of(const Step& step, const std::int32_t* operands) const {
   unsigned found = step.temporaries;
@@ -352,6 +352,18 @@ unsigned FusionPlanner::temporaries_of(const Step& step, const std::int32_t* ope
     }
   }
   return found;
+}
+
+bool FusionPlanner::take_part(const Step& step, const std::int32_t* operands) {
+  if (subscripts_.is_item(operands[0], operands[1]) || built_item(step, operands[0], operands[1])) {
+    return calculate(step, operands);
+  }
+  const int number = subscripts_.part_of(operands[0], operands[1], false);
+  if (number < 0) {
+    return refuse(Reason::kOther);
+  }
+  contents_.define(step.result, {.kind = Kind::kView, .number = number});
+  return true;
 }
 
 bool FusionPlanner::operate(const Step& step, const std::int32_t* operands) {
@@ -372,7 +384,7 @@ bool FusionPlanner::operate(const Step& step, const std::int32_t* operands) {
       break;
     case Op::array_binary:
       verb.kind = VerbKind::kBinary;
-      verb.code = step.immediate == NB_ADD && adds_wrong() ? NB_SUBTRACT : step.immediate;
+      verb.code = step.immediate == NB_ADD && adds_wrong(source_) ? NB_SUBTRACT : step.immediate;
       verb.temporaries = temporaries_of(step, operands);
       break;
     case Op::array_compare:

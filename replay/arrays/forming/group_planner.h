@@ -11,6 +11,7 @@
 
 #include "replay/arrays/forming/group_commit.h"
 #include "replay/arrays/forming/group_contents.h"
+#include "replay/arrays/forming/subscript_reader.h"
 
 namespace tagalong::replay {
 
@@ -25,7 +26,10 @@ class FusionPlanner {
 
  public:
   FusionPlanner(const array::Numpy& np, const FusionSource& source)
-      : source_(source), group_(std::make_unique<PlannedGroup>()), contents_(np, source, group_.get()) {}
+      : source_(source),
+        group_(std::make_unique<PlannedGroup>()),
+        contents_(np, source, group_.get()),
+        subscripts_(&contents_, group_.get()) {}
 
   // Null: there is nothing to fuse, and `end` says why.
   std::unique_ptr<PlannedGroup> plan(GroupEnd* end);
@@ -54,7 +58,7 @@ class FusionPlanner {
   bool load_attribute(const Step& step, std::int32_t place);
   bool guard(const Step& step, std::int32_t place);
   bool add_load(const PlannedGroup::Load& load);
-  [[nodiscard]] bool adds_wrong() const;
+  bool take_part(const Step& step, const std::int32_t* operands);
   bool operate(const Step& step, const std::int32_t* operands);
   [[nodiscard]] unsigned temporaries_of(const Step& step, const std::int32_t* operands) const;
   // Gives an operation to the builder; its result becomes that of the step.
@@ -69,8 +73,6 @@ class FusionPlanner {
   bool unpack(const Step& step, const std::int32_t* operands);
   // The content of an item of a tuple that the group has built; empty: it is no such tuple, or has no such item.
   std::optional<int> built_item(const Step& step, std::int32_t container, std::int32_t key);
-  // What an earlier operation of the group has stored in this attribute. Empty: it has not; negative: perhaps.
-  std::optional<int> stored(const Step& step, int object) const;
   [[nodiscard]] bool are_scalars(std::span<const std::int32_t> places);
   bool calculate(const LoopOp& op);
   bool calculate(const LoopOp& op, const Step& step);
@@ -83,24 +85,13 @@ class FusionPlanner {
   void clear(std::int32_t place);
   bool sync_unboxed(const Step& step);
 
-  // group_planner_parts.cpp
-  bool read_number(int index, array::ViewSpec::Number* number);
-  bool read_axis(int index, array::ViewSpec::Axis* axis);
-  bool read_subscript(int index, array::ViewSpec* spec);
-  int part_of(std::int32_t container, std::int32_t key, bool is_written);
-  [[nodiscard]] bool is_item(std::int32_t container, std::int32_t key);
-  bool take_part(const Step& step, const std::int32_t* operands);
-
   // group_planner_functions.cpp
   bool call_function(const Step& step, array::KnownFunction function, std::span<const std::int32_t> operands);
   bool roll(const Step& step, std::span<const std::int32_t> operands);
-  bool read_shifts(int index, std::vector<array::ViewSpec::Number>* shifts);
   bool difference(const Step& step, std::span<const std::int32_t> operands);
   bool flip(const Step& step, std::span<const std::int32_t> operands);
 
   // group_planner_calls.cpp
-  // An int, a tuple of ints, or None. False: it is something else, or may differ from run to run.
-  bool read_axes(std::int32_t place, std::optional<std::vector<int>>* axes);
   bool load_method(const Step& step, const std::int32_t* operands);
   bool is_array_method(const std::int32_t* operands);
   bool call(const Step& step, const std::int32_t* operands);
@@ -114,6 +105,7 @@ class FusionPlanner {
   const FusionSource& source_;
   std::unique_ptr<PlannedGroup> group_;
   GroupContents contents_;
+  SubscriptReader subscripts_;
   AcceptedSteps accepted_;
   std::vector<End> ends_;
   std::vector<StoredLocal> locals_;

@@ -70,39 +70,6 @@ VerbKind verb_of(array::KnownFunction::Kind function) {
 
 }  // namespace
 
-bool FusionPlanner::read_axes(std::int32_t place, std::optional<std::vector<int>>* axes) {
-  axes->emplace();
-  const auto read = [&](PyObject* object) {
-    int overflow = 0;
-    const long axis =
-        object != nullptr && PyLong_CheckExact(object) ? PyLong_AsLongAndOverflow(object, &overflow) : -INT_MAX;
-    (*axes)->push_back(static_cast<int>(axis));
-    return overflow == 0 && std::abs(axis) <= array::kMaxFusionDims;
-  };
-  const int index = contents_.of(place);
-  if (index >= 0 && contents_.at(index).kind == Kind::kTuple) {
-    const std::vector<int> parts = contents_.at(index).parts;
-    return !parts.empty() &&
-           std::ranges::all_of(parts, [&](int part) { return part >= 0 && read(contents_.same_content(part)); });
-  }
-  PyObject* object = contents_.same_object(place);
-  if (object == Py_None) {
-    axes->reset();
-  }
-  if (object == nullptr || object == Py_None) {
-    return object == Py_None;
-  }
-  if (!PyTuple_CheckExact(object)) {
-    return read(object);
-  }
-  for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(object); ++i) {
-    if (!read(PyTuple_GET_ITEM(object, i))) {
-      return false;
-    }
-  }
-  return PyTuple_GET_SIZE(object) > 0;
-}
-
 // A method of an array that the fusion group has made is looked up by its name.
 bool FusionPlanner::load_method(const Step& step, const std::int32_t* operands) {
   const int index = contents_.of(operands[0]);
@@ -212,13 +179,13 @@ bool FusionPlanner::reduce(const Step& step, array::Reduction reduction, std::sp
   array::ArrayVerb verb{.kind = VerbKind::kReduce, .code = static_cast<int>(reduction)};
   verb.operands.push_back(contents_.number_of(operands[0]));
   bool is_tuple = placed > 1 && is_tuple_content(&contents_, operands[1]);
-  bool is_known = verb.operands[0] >= 0 && (placed == 1 || read_axes(operands[1], &verb.axes));
+  bool is_known = verb.operands[0] >= 0 && (placed == 1 || subscripts_.read_axes(operands[1], &verb.axes));
   for (std::size_t index = 0; index < named && is_known; ++index) {
     const auto name = static_cast<Py_ssize_t>(index);
     const std::int32_t place = operands[placed + index];
     if (placed == 1 && is_named(step.object, name, "axis")) {  // the axis is not given twice
       is_tuple = is_tuple_content(&contents_, place);
-      is_known = read_axes(place, &verb.axes);
+      is_known = subscripts_.read_axes(place, &verb.axes);
     } else if (is_named(step.object, name, "keepdims")) {
       PyObject* value = contents_.same_object(place);
       is_known = value == Py_True || value == Py_False;

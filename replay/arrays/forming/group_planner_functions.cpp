@@ -68,44 +68,6 @@ bool FusionPlanner::call_function(const Step& step, array::KnownFunction functio
                                                       : flip(step, operands);
 }
 
-// An int, or a tuple of ints.
-bool FusionPlanner::read_shifts(int index, std::vector<ViewSpec::Number>* shifts) {
-  constexpr Py_ssize_t kMostShifts = array::kMaxFusionDims;
-  const auto read = [&](int part) { return read_number(part, &shifts->emplace_back()) && !shifts->back().is_none; };
-  if (index < 0) {
-    return false;
-  }
-  const Content content = contents_.at(index);
-  if (content.kind == Kind::kTuple) {
-    return std::ranges::all_of(content.parts, read);
-  }
-  if (content.object == nullptr || !PyTuple_CheckExact(content.object)) {
-    return read(index);
-  }
-  const Py_ssize_t count = PyTuple_GET_SIZE(content.object);
-  const bool may_change = content.kind == Kind::kExternal || content.kind == Kind::kComputed;
-  if (count > kMostShifts || (may_change && group_->externals.size() == kMostExternals)) {
-    return false;
-  }
-  for (Py_ssize_t item = 0; item < count; ++item) {
-    ViewSpec::Number& number = shifts->emplace_back();
-    number.is_none = false;
-    if (may_change) {
-      number.external = static_cast<std::int16_t>(contents_.external_of(index));
-      number.item = static_cast<std::int8_t>(item);
-      number.items = static_cast<std::int8_t>(count);
-      continue;
-    }
-    PyObject* object = PyTuple_GET_ITEM(content.object, item);
-    int overflow = 0;
-    number.value = PyLong_CheckExact(object) ? PyLong_AsLongLongAndOverflow(object, &overflow) : 0;
-    if (!PyLong_CheckExact(object) || overflow != 0) {
-      return false;
-    }
-  }
-  return true;
-}
-
 // numpy.roll(array, shift, axis). Without axes it rolls the elements in the order of C, here of one dimension only.
 bool FusionPlanner::roll(const Step& step, std::span<const std::int32_t> operands) {
   constexpr std::array kNames = {"a", "shift", "axis"};
@@ -113,7 +75,8 @@ bool FusionPlanner::roll(const Step& step, std::span<const std::int32_t> operand
   std::optional<std::vector<int>> axes;
   std::vector<ViewSpec::Number> shifts;
   if (!read_arguments(step.object, operands, kNames, &places) || places[0] < 0 || places[1] < 0 ||
-      (places[2] >= 0 && !read_axes(places[2], &axes)) || !read_shifts(contents_.of(places[1]), &shifts)) {
+      (places[2] >= 0 && !subscripts_.read_axes(places[2], &axes)) ||
+      !subscripts_.read_shifts(contents_.of(places[1]), &shifts)) {
     return refuse(Reason::kOther);
   }
   const bool is_flat = !axes;
@@ -137,7 +100,7 @@ bool FusionPlanner::difference(const Step& step, std::span<const std::int32_t> o
   std::array<std::int32_t, kNames.size()> places{};
   std::optional<std::vector<int>> axes = std::vector<int>{-1};
   if (!read_arguments(step.object, operands, kNames, &places) || places[0] < 0 ||
-      (places[2] >= 0 && !read_axes(places[2], &axes)) || !axes || axes->size() != 1) {
+      (places[2] >= 0 && !subscripts_.read_axes(places[2], &axes)) || !axes || axes->size() != 1) {
     return refuse(Reason::kOther);
   }
   PyObject* order = places[1] < 0 ? nullptr : contents_.same_object(places[1]);
@@ -172,7 +135,7 @@ bool FusionPlanner::flip(const Step& step, std::span<const std::int32_t> operand
   std::array<std::int32_t, kNames.size()> places{};
   std::optional<std::vector<int>> axes;
   if (!read_arguments(step.object, operands, kNames, &places) || places[0] < 0 ||
-      (places[1] >= 0 && !read_axes(places[1], &axes))) {
+      (places[1] >= 0 && !subscripts_.read_axes(places[1], &axes))) {
     return refuse(Reason::kOther);
   }
   const int index = contents_.of(places[0]);

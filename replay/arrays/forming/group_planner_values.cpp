@@ -6,6 +6,21 @@
 
 namespace tagalong::replay {
 
+namespace {
+
+// What an earlier operation of the group has stored in this attribute. Empty: it has not; negative: perhaps.
+std::optional<int> stored(std::span<const StoredAttribute> stores, const Step& step, int object) {
+  std::optional<int> known;
+  for (const StoredAttribute& store : stores) {
+    if (PyUnicode_Compare(store.step->object, step.object) == 0) {
+      known = store.object == object ? store.content : -1;  // two values may be one object in other runs
+    }
+  }
+  return known;
+}
+
+}  // namespace
+
 bool FusionPlanner::refuse_value() {
   return refuse(group_->computed.size() == kMostValues ? Reason::kLimit : Reason::kOther);
 }
@@ -47,7 +62,7 @@ bool FusionPlanner::calculate(const Step& step, const std::int32_t* operands) {
     }
   }
   if (step.op == Op::load_attr) {
-    if (const std::optional<int> known = stored(step, value.operands.front())) {
+    if (const std::optional<int> known = stored(stores_, step, value.operands.front())) {
       contents_.state().registers[step.result] = *known;
       return *known >= 0 || refuse(Reason::kOther);
     }
@@ -102,23 +117,13 @@ bool FusionPlanner::store_attribute(const Step& step, const std::int32_t* operan
   return true;
 }
 
-std::optional<int> FusionPlanner::stored(const Step& step, int object) const {
-  std::optional<int> known;
-  for (const StoredAttribute& store : stores_) {
-    if (PyUnicode_Compare(store.step->object, step.object) == 0) {
-      known = store.object == object ? store.content : -1;  // two values may be one object in other runs
-    }
-  }
-  return known;
-}
-
 // A method of an object, which comes with the object; or another attribute, behind a null.
 bool FusionPlanner::load_method_of_object(const Step& step, const std::int32_t* operands) {
   const std::int32_t* results = operands + step.operand_count;
   GroupValue value{.kind = GroupValue::Kind::kStep, .step = &step};
   const int object = contents_.of(operands[0]);
   value.operands.push_back(contents_.computed_of(operands[0]));
-  if (value.operands.back() < 0 || stored(step, value.operands.back())) {
+  if (value.operands.back() < 0 || stored(stores_, step, value.operands.back())) {
     return refuse(Reason::kOther);
   }
   if (const int method = contents_.compute(value); method >= 0) {

@@ -1,8 +1,9 @@
-// Parts of arrays by slices, integers, ellipses and new axes.
-#include <algorithm>
-#include <ranges>
+#include "replay/arrays/forming/subscript_reader.h"
 
-#include "replay/arrays/forming/group_planner.h"
+#include <algorithm>
+#include <climits>
+#include <cstdlib>
+#include <ranges>
 
 namespace tagalong::replay {
 namespace {
@@ -23,7 +24,7 @@ bool read_axis(PyObject* object, array::ViewSpec::Axis* axis) {
 }  // namespace
 
 // Reads an integer or None of an index; false: the object is neither.
-bool FusionPlanner::read_number(int index, array::ViewSpec::Number* number) {
+bool SubscriptReader::read_number(int index, array::ViewSpec::Number* number) {
   const Content* content = index < 0 ? nullptr : &contents_.at(index);
   if (content == nullptr || content->object == nullptr) {
     return false;
@@ -33,9 +34,9 @@ bool FusionPlanner::read_number(int index, array::ViewSpec::Number* number) {
   }
   number->is_none = false;
   const bool may_change = content->kind == Kind::kExternal || content->kind == Kind::kComputed;
-  const bool is_numpy_int = Py_TYPE(content->object) == np().scalar_type[array::kLong];
+  const bool is_numpy_int = Py_TYPE(content->object) == contents_.np().scalar_type[array::kLong];
   if ((!PyLong_CheckExact(content->object) && !(is_numpy_int && may_change)) ||
-      group_->externals.size() == kMostExternals) {
+      group_.externals.size() == kMostExternals) {
     return false;
   }
   if (may_change) {
@@ -44,11 +45,11 @@ bool FusionPlanner::read_number(int index, array::ViewSpec::Number* number) {
   }
   int overflow = 0;
   number->value = PyLong_AsLongLongAndOverflow(content->object, &overflow);
-  group_->numbers.push_back(Ref::create(content->object));
+  group_.numbers.push_back(Ref::create(content->object));
   return overflow == 0;
 }
 
-bool FusionPlanner::read_axis(int index, array::ViewSpec::Axis* axis) {
+bool SubscriptReader::read_axis(int index, array::ViewSpec::Axis* axis) {
   const Content* content = index < 0 ? nullptr : &contents_.at(index);
   if (content != nullptr && (content->object == Py_None || content->object == Py_Ellipsis) &&
       (content->kind == Kind::kConstant || content->kind == Kind::kLoaded)) {
@@ -65,7 +66,7 @@ bool FusionPlanner::read_axis(int index, array::ViewSpec::Axis* axis) {
 
 // The builder's number of a part of an array; negative: there is no such part, or it would be written and belongs to an
 // array that the fusion group has made.
-int FusionPlanner::part_of(std::int32_t container, std::int32_t key, bool is_written) {
+int SubscriptReader::part_of(std::int32_t container, std::int32_t key, bool is_written) {
   const int array = contents_.of(container);
   const int index = contents_.of(key);
   if (array < 0 || index < 0 || contents_.number_of(container) < 0) {
@@ -73,18 +74,19 @@ int FusionPlanner::part_of(std::int32_t container, std::int32_t key, bool is_wri
   }
   const Content& content = contents_.at(array);
   const bool is_part = content.kind == Kind::kView;
-  const bool is_made = content.kind == Kind::kResult || (is_part && builder().is_part_of_result(content.number));
+  const bool is_made =
+      content.kind == Kind::kResult || (is_part && contents_.builder().is_part_of_result(content.number));
   if (is_made ? is_written
               : (!is_part && (content.external < 0 || Py_TYPE(content.object) != contents_.np().array_type)) ||
-                    builder().is_written(content.number)) {
+                    contents_.builder().is_written(content.number)) {
     return -1;
   }
   const int whole = content.number;
   array::ViewSpec spec;
-  return read_subscript(index, &spec) ? builder().part_of(whole, std::move(spec)) : -1;
+  return read_subscript(index, &spec) ? contents_.builder().part_of(whole, std::move(spec)) : -1;
 }
 
-bool FusionPlanner::read_subscript(int index, array::ViewSpec* spec) {
+bool SubscriptReader::read_subscript(int index, array::ViewSpec* spec) {
   const Content& subscript = contents_.at(index);
   bool is_read = true;
   if (subscript.kind == Kind::kConstant && PyTuple_CheckExact(subscript.object)) {
@@ -99,7 +101,7 @@ bool FusionPlanner::read_subscript(int index, array::ViewSpec* spec) {
 }
 
 // Whether it is an item of an existing array, or of another container, not a part of an array.
-bool FusionPlanner::is_item(std::int32_t container, std::int32_t key) {
+bool SubscriptReader::is_item(std::int32_t container, std::int32_t key) {
   const int array = contents_.of(container);
   const int index = contents_.of(key);
   if (array < 0 || index < 0 || contents_.at(array).kind >= Kind::kResult) {
@@ -126,15 +128,74 @@ bool FusionPlanner::is_item(std::int32_t container, std::int32_t key) {
          std::ranges::all_of(std::views::iota(std::size_t{0}, count), is_int_item);
 }
 
-bool FusionPlanner::take_part(const Step& step, const std::int32_t* operands) {
-  if (is_item(operands[0], operands[1]) || built_item(step, operands[0], operands[1])) {
-    return calculate(step, operands);
+bool SubscriptReader::read_axes(std::int32_t place, std::optional<std::vector<int>>* axes) {
+  axes->emplace();
+  const auto read = [&](PyObject* object) {
+    int overflow = 0;
+    const long axis =
+        object != nullptr && PyLong_CheckExact(object) ? PyLong_AsLongAndOverflow(object, &overflow) : -INT_MAX;
+    (*axes)->push_back(static_cast<int>(axis));
+    return overflow == 0 && std::abs(axis) <= array::kMaxFusionDims;
+  };
+  const int index = contents_.of(place);
+  if (index >= 0 && contents_.at(index).kind == Kind::kTuple) {
+    const std::vector<int> parts = contents_.at(index).parts;
+    return !parts.empty() &&
+           std::ranges::all_of(parts, [&](int part) { return part >= 0 && read(contents_.same_content(part)); });
   }
-  const int number = part_of(operands[0], operands[1], false);
-  if (number < 0) {
-    return refuse(Reason::kOther);
+  PyObject* object = contents_.same_object(place);
+  if (object == Py_None) {
+    axes->reset();
   }
-  contents_.define(step.result, {.kind = Kind::kView, .number = number});
+  if (object == nullptr || object == Py_None) {
+    return object == Py_None;
+  }
+  if (!PyTuple_CheckExact(object)) {
+    return read(object);
+  }
+  for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(object); ++i) {
+    if (!read(PyTuple_GET_ITEM(object, i))) {
+      return false;
+    }
+  }
+  return PyTuple_GET_SIZE(object) > 0;
+}
+
+// An int, or a tuple of ints.
+bool SubscriptReader::read_shifts(int index, std::vector<array::ViewSpec::Number>* shifts) {
+  constexpr Py_ssize_t kMostShifts = array::kMaxFusionDims;
+  const auto read = [&](int part) { return read_number(part, &shifts->emplace_back()) && !shifts->back().is_none; };
+  if (index < 0) {
+    return false;
+  }
+  const Content content = contents_.at(index);
+  if (content.kind == Kind::kTuple) {
+    return std::ranges::all_of(content.parts, read);
+  }
+  if (content.object == nullptr || !PyTuple_CheckExact(content.object)) {
+    return read(index);
+  }
+  const Py_ssize_t count = PyTuple_GET_SIZE(content.object);
+  const bool may_change = content.kind == Kind::kExternal || content.kind == Kind::kComputed;
+  if (count > kMostShifts || (may_change && group_.externals.size() == kMostExternals)) {
+    return false;
+  }
+  for (Py_ssize_t item = 0; item < count; ++item) {
+    array::ViewSpec::Number& number = shifts->emplace_back();
+    number.is_none = false;
+    if (may_change) {
+      number.external = static_cast<std::int16_t>(contents_.external_of(index));
+      number.item = static_cast<std::int8_t>(item);
+      number.items = static_cast<std::int8_t>(count);
+      continue;
+    }
+    PyObject* object = PyTuple_GET_ITEM(content.object, item);
+    int overflow = 0;
+    number.value = PyLong_CheckExact(object) ? PyLong_AsLongLongAndOverflow(object, &overflow) : 0;
+    if (!PyLong_CheckExact(object) || overflow != 0) {
+      return false;
+    }
+  }
   return true;
 }
 
