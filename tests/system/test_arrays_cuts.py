@@ -479,7 +479,6 @@ def test_explain_says_what_ends_a_group() -> None:
 IN_PLACE: dict[str, str] = {
     "a part of two axes": "a[2:, 1:] -= b[2:, :1] * a[1, 1:]",
     "two parts": "a[:, 1:] += b[:, :-1] * 0.5\n    a[:, :-1] += b[:, 1:] * 0.5",
-    "a column": "a[:, 0] = b[:, 1] * 2.0",
 }
 
 
@@ -492,3 +491,13 @@ def test_groups_that_write_small_parts_in_place(name: str) -> None:
     before = groups_run()
     check(eager, traced, lambda: [line(30, 20), line(30, 20) + 1])
     assert groups_run() > before
+
+
+def test_operations_on_one_short_row_run_one_by_one() -> None:
+    """A group would take longer than the array that it saves."""
+    _core.set_option("fusion", 1)
+    eager, traced = both("def f(a, b):\n    a[1] -= b[2] * a[2]\n    return a\n")
+    for _ in range(2 * WARM_UP):
+        before = groups_run()
+        check(eager, traced, lambda: [line(30, 20), line(30, 20) + 1])
+        assert groups_run() == before

@@ -170,18 +170,17 @@ FusionReason GroupRun::run_in_space() {
   return reason == FusionReason::kNone ? execute(&space, &targets) : reason;
 }
 
-// Whether a group that writes targets is faster than single operations. Where the new contents are computed elsewhere
-// and copied, the copy of one long row takes as long as a few operations once it exceeds the caches. It saves the
-// arrays that eager execution would make; and where rows are short, its loops over several axes. In-place destinations
-// need no copy.
+// Whether a group that writes targets is faster than single operations. It saves the arrays that eager execution would
+// make; and where rows are short, its loops over several axes. For one row in the inner cache an array saves less than
+// the group costs. Beyond the caches, copying new contents that were computed elsewhere takes as long as a few
+// operations; in-place destinations need no copy.
 bool GroupRun::is_profitable(const Space& space, InPlaceTargets* targets) const {
+  constexpr std::size_t kInnerCacheBytes = 32U << 10U;
   constexpr std::size_t kCacheBytes = 512U << 10U;
-  constexpr std::size_t kMinSavedBeyond = 4;
   const std::size_t count = plan_.targets.size();
   const std::size_t bytes = static_cast<std::size_t>(state_.count) * plan_.item_bytes * count;
-  const bool is_cheap = bytes <= kCacheBytes || space.shape.nd > 1;
-  return fusion_enabled > 1 || plan_.new_array_operations >= (is_cheap ? 1 : kMinSavedBeyond) * count ||
-         targets->are_unnoticed();
+  const std::size_t least = space.shape.nd > 1 ? 1 : bytes <= kInnerCacheBytes ? 2 : bytes <= kCacheBytes ? 1 : 4;
+  return fusion_enabled > 1 || plan_.new_array_operations >= least * count || targets->are_unnoticed();
 }
 
 FusionReason GroupRun::execute(Space* space, InPlaceTargets* targets) {
