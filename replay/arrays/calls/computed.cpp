@@ -140,8 +140,10 @@ PyObject* outer(const Call& call) {
   const ArrayFields* left = doubles(call.np, call.parameters[0]);
   const ArrayFields* right = doubles(call.np, call.parameters[1] == nullptr ? Py_None : call.parameters[1]);
   const Kernel* kernel = is_row(left) && is_row(right) ? kernel_of(call.np, UfuncName::kMultiply) : nullptr;
-  const std::array<Extent, 2> dims{kernel == nullptr ? 0 : left->dimensions[0],
-                                   kernel == nullptr ? 0 : right->dimensions[0]};
+  if (kernel == nullptr) {
+    return nullptr;
+  }
+  const std::array<Extent, 2> dims{left->dimensions[0], right->dimensions[0]};
   if (dims[0] < 2 || dims[1] < 2 || dims[0] * dims[1] > kMostHere) {
     return nullptr;
   }

@@ -4,6 +4,7 @@
 #include <cstring>
 #include <functional>
 #include <numeric>
+#include <string>
 #include <string_view>
 #include <unordered_map>
 
@@ -63,13 +64,15 @@ Ref plain_function(const char* name) {
   return {};
 }
 
+// Empty without memory: then there is no row for the function.
 std::vector<PyObject*> interned(std::string_view names) {
   std::vector<PyObject*> result;
   while (!names.empty()) {
     const std::size_t end = std::min(names.find(' '), names.size());
-    PyObject* name = PyUnicode_FromStringAndSize(names.data(), static_cast<Py_ssize_t>(end));
-    if (name != nullptr) {
-      PyUnicode_InternInPlace(&name);
+    PyObject* name = PyUnicode_InternFromString(std::string(names.substr(0, end)).c_str());
+    if (name == nullptr) {
+      PyErr_Clear();
+      return {};
     }
     result.push_back(name);
     names.remove_prefix(std::min(end + 1, names.size()));
@@ -105,7 +108,7 @@ void add(const Numpy& np, const Row& row, Table* table) {
   call.parameters = interned(row.parameters);
   const bool needs_target =
       row.run == forward || row.run == forward_shape || row.run == forward_where || row.run == forward_to_method;
-  if (callable && (call.target != nullptr || !needs_target) && std::ranges::count(call.parameters, nullptr) == 0) {
+  if (callable && (call.target != nullptr || !needs_target) && !call.parameters.empty()) {
     table->emplace(callable.release(), std::move(call));
   }
   PyErr_Clear();
