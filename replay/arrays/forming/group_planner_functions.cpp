@@ -88,6 +88,7 @@ bool FusionPlanner::roll(const Step& step, std::span<const std::int32_t> operand
     return refuse(Reason::kOther);
   }
   std::vector<ViewSpec::Roll> rolls;
+  rolls.reserve(count);
   for (std::size_t i = 0; i < count; ++i) {
     rolls.push_back({.axis = along[along.size() == 1 ? 0 : i], .shift = shifts[shifts.size() == 1 ? 0 : i]});
   }
