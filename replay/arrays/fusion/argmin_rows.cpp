@@ -22,7 +22,8 @@ char* column_of(char* from, Extent stride, Extent count, char* block) {
 const VectorCode* only_kernel(const FusionPlan& plan) {
   const VectorCode* only = nullptr;
   for (const PlanStep& step : plan.steps) {
-    if (step.code == nullptr ? plan.operations[step.operation].stage != PlanStage::kAxisReduction : only != nullptr) {
+    if (step.code == nullptr ? plan.operations[step.operation].extent != OperationExtent::kAxisReduction
+                             : only != nullptr) {
       return nullptr;
     }
     only = step.code == nullptr ? only : step.code.get();
@@ -35,7 +36,7 @@ const VectorCode* only_kernel(const FusionPlan& plan) {
 void choose_argmin(const FusionPlan& plan, const Space* space, KernelVariants* variants, const RunState& state) {
   AxisReductions* axis_reductions = state.axis_reductions;
   const bool may_be =
-      axis_reductions != nullptr && space != nullptr && !plan.is_staged() && plan.sum.result < 0 &&
+      axis_reductions != nullptr && space != nullptr && !plan.is_cut_by_rows() && plan.sum.result < 0 &&
       plan.axis_reductions.size() == 1 && plan.reductions.empty() && plan.targets.empty() &&
       plan.axis_reductions[0].kernel->rows != nullptr &&
       std::ranges::all_of(plan.outputs, [](const PlanOutput& output) { return output.axis_reduction >= 0; });

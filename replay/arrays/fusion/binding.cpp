@@ -78,7 +78,7 @@ FusionReason bind_rows(const FusionPlan& plan, const RunArguments& arguments, Ru
   if (!bind_numbers(plan, np, externals, state->data, &state->scalars)) {
     return FusionReason::kKinds;
   }
-  if (!plan.views.empty() || !plan.targets.empty() || plan.is_staged()) {
+  if (!plan.views.empty() || !plan.targets.empty() || plan.is_cut_by_rows()) {
     return FusionReason::kLayout;
   }
   for (const PlanInput& input : plan.inputs) {

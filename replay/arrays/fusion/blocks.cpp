@@ -38,8 +38,8 @@ void advance(const FusionPlan& plan, Extent count, RunState* state) {
 // False: the loop has set an exception.
 bool BlockComputation::compute_operation(std::size_t number, Extent count) {
   const PlanOperation& operation = plan_.operations[number];
-  if (operation.stage >= PlanStage::kAxisReduction) [[unlikely]] {
-    return !plan_.is_staged() || compute_staged(operation, count);
+  if (operation.extent >= OperationExtent::kAxisReduction) [[unlikely]] {
+    return !plan_.is_cut_by_rows() || compute_by_rows(operation, count);
   }
   std::array<char*, kMaxInputs + 1> data{};
   std::array<Extent, kMaxInputs + 1> strides{};
@@ -58,7 +58,7 @@ bool BlockComputation::compute_operation(std::size_t number, Extent count) {
   if (operation.is_masked) [[unlikely]] {
     return compute_masked(operation, data.data(), strides.data(), count);
   }
-  const Extent elements = operation.stage == PlanStage::kColumn ? count / state_.row : count;
+  const Extent elements = operation.extent == OperationExtent::kColumn ? count / state_.row : count;
   return operation.loop(operation.context, data.data(), &elements, strides.data(), operation.auxdata) == 0;
 }
 
@@ -98,13 +98,13 @@ bool BlockComputation::compute_masked(const PlanOperation& operation, char** dat
 }
 
 // Reduces the rows of a block to a column, or repeats each element of a column for its row.
-bool BlockComputation::compute_staged(const PlanOperation& operation, Extent count) {
+bool BlockComputation::compute_by_rows(const PlanOperation& operation, Extent count) {
   const Extent row = state_.row;
   const Extent rows = count / row;
   const char* from = state_.data[operation.slots[0]];
   const Extent stride = state_.strides[operation.slots[0]];
   char* to = state_.data[operation.slots[1]];
-  if (operation.stage == PlanStage::kBroadcast) {
+  if (operation.extent == OperationExtent::kBroadcast) {
     if (operation.out_size == kItemSize && broadcast(from, stride, row, rows, to)) {
       return true;
     }

@@ -26,7 +26,7 @@ class BlockComputation {
   bool compute_one_by_one(Extent count);
   bool compute_operation(std::size_t number, Extent count);
   static bool compute_masked(const PlanOperation& operation, char** data, const Extent* strides, Extent count);
-  bool compute_staged(const PlanOperation& operation, Extent count);
+  bool compute_by_rows(const PlanOperation& operation, Extent count);
 
   const FusionPlan& plan_;
   RunState& state_;

@@ -46,7 +46,7 @@ struct PlanConstant {
 
 // Reductions along the innermost axes give columns, one element for each row. Where later operations use a column,
 // blocks are whole rows.
-enum class PlanStage : std::uint8_t {
+enum class OperationExtent : std::uint8_t {
   kElements,
   kColumn,         // a loop over the elements of columns
   kAxisReduction,  // from elements to a column; only where later operations use columns
@@ -71,7 +71,7 @@ struct PlanOperation {
   std::array<std::int16_t, 2> externals{-1, -1};
   std::int16_t layout_of = -1;  // slot: the result is that array, with new contents
   std::int16_t target = -1;     // index in targets if the result is such an array, or -1
-  PlanStage stage = PlanStage::kElements;
+  OperationExtent extent = OperationExtent::kElements;
   bool drops_axes = false;           // of a column: the reduced axes are dropped
   std::int16_t axis_reduction = -1;  // index in axis_reductions
   VectorOp vector_op = VectorOp::kNone;
@@ -201,7 +201,7 @@ struct FusionPlan {
   Extent cost = 0;                       // cost of an element in all operations and reductions
   std::size_t new_array_operations = 0;  // operations for whose results eager execution makes new arrays
 
-  [[nodiscard]] bool is_staged() const { return cut == BlockCut::kWholeRows; }
+  [[nodiscard]] bool is_cut_by_rows() const { return cut == BlockCut::kWholeRows; }
   [[nodiscard]] bool is_tree() const { return cut == BlockCut::kAsSums; }
   // Whether every element is computed by itself, so that a block may begin and end anywhere.
   [[nodiscard]] bool is_elementwise() const {

@@ -101,7 +101,7 @@ bool touch(const View& one, Extent item_size, const View& other, Extent other_it
 
 FusionReason GroupRun::run() {
   const FusionReason reason = bind_rows(plan_, arguments_, &state_);
-  const bool needs_contiguous_rows = plan_.depends_on_strides || (plan_.reduces_inputs && !plan_.is_staged());
+  const bool needs_contiguous_rows = plan_.depends_on_strides || (plan_.reduces_inputs && !plan_.is_cut_by_rows());
   if (needs_contiguous_rows && reason == FusionReason::kLayout) {
     return FusionReason::kLayout;
   }
@@ -205,7 +205,7 @@ FusionReason GroupRun::execute(Space* space, InPlaceTargets* targets) {
     return has_reductions ? FusionReason::kReduction : FusionReason::kNone;
   }
   std::unique_ptr<AxisReductions> axis_reductions;
-  if (!plan_.axis_reductions.empty() && !plan_.is_staged()) {
+  if (!plan_.axis_reductions.empty() && !plan_.is_cut_by_rows()) {
     axis_reductions = std::make_unique<AxisReductions>();
     state_.axis_reductions = axis_reductions.get();
     if (const FusionReason reason = bind_axis_reductions(plan_, np, state_, space, axis_reductions.get());
@@ -257,7 +257,7 @@ FusionReason GroupRun::execute(Space* space, InPlaceTargets* targets) {
 
 // How many elements go through all operations at a time.
 Extent GroupRun::block(const Space* space) const {
-  if (plan_.is_staged()) {
+  if (plan_.is_cut_by_rows()) {
     return std::min(state_.count, std::max<Extent>(kBlock / state_.row, 1) * state_.row);
   }
   // NumPy's reduce loops split pairwise sums themselves.
@@ -366,7 +366,7 @@ void GroupRun::finish_reductions() {
     const PlanReduction& reduced = plan_.reductions[i];
     state_.is_refused |= !finish(*reduced.kernel, reduced.reduction, state_.count, &state_.reduced[i]);
   }
-  for (std::size_t i = 0; i < plan_.axis_reductions.size() && !plan_.is_staged(); ++i) {
+  for (std::size_t i = 0; i < plan_.axis_reductions.size() && !plan_.is_cut_by_rows(); ++i) {
     const PlanAxisReduction& reduced = plan_.axis_reductions[i];
     state_.is_refused |= !state_.axis_reductions->of[i].finish(*reduced.kernel, reduced.reduction, kBlock);
   }

@@ -84,7 +84,7 @@ void KernelVariants::append_to(Kernels* kernels) const {
 // Uses non-temporal stores where the group is one fused kernel whose results exceed the caches.
 void choose_non_temporal(const FusionPlan& plan, const Space* space, KernelVariants* variants, RunState* state) {
   const auto count = static_cast<std::size_t>(state->count);
-  if (!plan.is_fused || plan.is_staged() || state->is_reused || plan.steps.front().is_quotient ||
+  if (!plan.is_fused || plan.is_cut_by_rows() || state->is_reused || plan.steps.front().is_quotient ||
       static_cast<long>(count * plan.item_bytes * (plan.inputs.size() + plan.outputs.size())) < min_non_temporal)
       [[likely]] {
     return;
@@ -125,7 +125,7 @@ void choose_non_temporal(const FusionPlan& plan, const Space* space, KernelVaria
 // such a loop waits for memory at every page. A loop with little computation that writes through the caches is bound by
 // bandwidth, and prefetching does not help.
 void choose_prefetching(const FusionPlan& plan, const Space* space, KernelVariants* variants, RunState* state) {
-  if (state->with_non_temporal != nullptr || space != nullptr || !plan.is_fused || plan.is_staged() ||
+  if (state->with_non_temporal != nullptr || space != nullptr || !plan.is_fused || plan.is_cut_by_rows() ||
       plan.sum.result < 0 || plan.steps.front().is_quotient || !plan.steps.front().swappable.empty() ||
       static_cast<long>(state->count) * static_cast<long>(plan.item_bytes) < min_prefetch) [[likely]] {
     return;

@@ -133,10 +133,11 @@ FusionReason SpaceBinding::bind_layouts() {
   }
   for (std::size_t number = 0; number < plan_.operations.size(); ++number) {
     const PlanOperation& operation = plan_.operations[number];
-    const bool is_reduction = operation.stage == PlanStage::kAxisReduction || operation.stage == PlanStage::kBroadcast;
-    const FusionReason reason = !is_reduction       ? bind_result(number)
-                                : plan_.is_staged() ? bind_column(operation)
-                                                    : FusionReason::kNone;
+    const bool is_reduction =
+        operation.extent == OperationExtent::kAxisReduction || operation.extent == OperationExtent::kBroadcast;
+    const FusionReason reason = !is_reduction            ? bind_result(number)
+                                : plan_.is_cut_by_rows() ? bind_column(operation)
+                                                         : FusionReason::kNone;
     if (reason != FusionReason::kNone) {
       return reason;
     }
@@ -146,7 +147,7 @@ FusionReason SpaceBinding::bind_layouts() {
 
 FusionReason SpaceBinding::bind_result(std::size_t number) {
   const PlanOperation& operation = plan_.operations[number];
-  const bool is_column = operation.stage == PlanStage::kColumn;
+  const bool is_column = operation.extent == OperationExtent::kColumn;
   const Shape shape = is_column ? plan_.column_shape(space_.shape, operation.drops_axes) : space_.shape;
   Layouts layouts;
   for (unsigned i = 0; i < operation.nin; ++i) {
@@ -211,7 +212,7 @@ FusionReason SpaceBinding::bind_copy(const PlanOperation& operation, const Shape
 FusionReason SpaceBinding::bind_new_array(std::size_t number, const Shape& shape, const Layouts& layouts,
                                           Strides* strides) {
   const PlanOperation& operation = plan_.operations[number];
-  const bool is_column = operation.stage == PlanStage::kColumn;
+  const bool is_column = operation.extent == OperationExtent::kColumn;
   if (is_column && operation.elidable != 0 && shape.count() * operation.out_size >= kMinElidedBytes) {
     return FusionReason::kLayout;
   }
@@ -279,7 +280,7 @@ FusionReason SpaceBinding::bind_column(const PlanOperation& operation) {
   const Space::Operand& operand = space_.operands[operation.slots[0]];
   Space::Operand& result = space_.operands[operation.slots[1]];
   Strides& strides = space_.results[operation.slots[1]];
-  if (operation.stage == PlanStage::kBroadcast) {
+  if (operation.extent == OperationExtent::kBroadcast) {
     const View column{.shape = plan_.column_shape(space_.shape, false), .strides = *operand.strides};
     strides = strides_in(column, space_.shape);
     result = {.strides = &strides, .is_c = false, .is_f = false, .is_broadcast = true};

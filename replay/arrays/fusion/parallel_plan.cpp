@@ -28,7 +28,7 @@ struct Part {
 
 // Reductions along axes are split between rows: each row has a result of its own.
 bool may_split(const FusionPlan& plan, const RunState& state) {
-  if (plan.axis_reductions.empty() || plan.is_staged()) {
+  if (plan.axis_reductions.empty() || plan.is_cut_by_rows()) {
     return true;
   }
   const AxisReductions& axis_reductions = *state.axis_reductions;
@@ -137,7 +137,7 @@ std::size_t part_count(const FusionPlan& plan, const RunState& state) {
 
 bool compute_in_parallel(const FusionPlan& plan, const PartMemory& memory, RunState* state, Space* space) {
   std::vector<Part> parts;
-  const Extent row = plan.is_staged()                    ? state->row
+  const Extent row = plan.is_cut_by_rows()               ? state->row
                      : state->axis_reductions == nullptr ? 1
                                                          : state->axis_reductions->row;
   const bool is_whole = state->piece >= state->count;

@@ -103,7 +103,7 @@ class PlanPrinter {
   }
 
   static std::string blocks(const FusionPlan& plan) {
-    return plan.is_staged()          ? fmt::format("blocks of whole rows, {} elements or more", kBlock)
+    return plan.is_cut_by_rows()     ? fmt::format("blocks of whole rows, {} elements or more", kBlock)
            : plan.operations.empty() ? std::string("no blocks")
                                      : fmt::format("blocks of {} elements", kBlock);
   }
@@ -117,7 +117,7 @@ class PlanPrinter {
     if (each.axis_reduction >= 0) {
       put(", axis reduction {}", each.axis_reduction);
     }
-    out_ += each.stage == PlanStage::kColumn ? ", of columns" : "";
+    out_ += each.extent == OperationExtent::kColumn ? ", of columns" : "";
     out_ += each.is_masked ? ", where the mask is true" : "";
     if (each.target >= 0) {
       put(", into {}", external(plan.targets[static_cast<std::size_t>(each.target)].external));

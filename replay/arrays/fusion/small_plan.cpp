@@ -63,7 +63,7 @@ bool may_be_small(const FusionPlan& plan) {
   const auto is_simple = [&](const PlanStep& step) {
     const PlanOperation& operation = plan.operations[step.operation];
     return step.code != nullptr ||
-           (operation.stage == PlanStage::kElements && !operation.is_masked && !operation.is_cast);
+           (operation.extent == OperationExtent::kElements && !operation.is_masked && !operation.is_cast);
   };
   return !plan.steps.empty() && std::ranges::all_of(plan.steps, is_simple) &&
          (!plan.is_fused || plan.steps.front().code != nullptr) && plan.buffers <= kMostBuffers &&

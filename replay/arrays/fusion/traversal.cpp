@@ -88,7 +88,7 @@ Extent Traversal::tree_block() const {
   if (plan_.operations.empty()) {
     return state_.block;
   }
-  const bool is_one_loop = plan_.is_fused && !plan_.is_staged() && !plan_.has_masks && space_ == nullptr &&
+  const bool is_one_loop = plan_.is_fused && !plan_.is_cut_by_rows() && !plan_.has_masks && space_ == nullptr &&
                            plan_.axis_reductions.empty() && plan_.reductions.size() == 1 &&
                            plan_.reductions[0].slot == plan_.sum.result && plan_.reductions[0].kernel->has_known_order;
   return is_one_loop && !state_.is_one_by_one ? ReductionLeaves::kMost : kBlock;
@@ -170,7 +170,7 @@ bool Traversal::compute_blocks() {
                               return port.is_rolled && port.starts[0] != 0;
                             });
   const Extent long_row = plan_.is_fused && !gathers_rows ? kLongRowOfOne : kLongRow;
-  const bool is_by_rows = !plan_.is_staged() && space_ != nullptr && space_->walk->row() >= long_row;
+  const bool is_by_rows = !plan_.is_cut_by_rows() && space_ != nullptr && space_->walk->row() >= long_row;
   for (Extent left = state_.count; left > 0;) {
     if (has_spans && !state_.is_one_by_one) {
       const RowSpan next = row_span(left);
@@ -183,7 +183,7 @@ bool Traversal::compute_blocks() {
       }
     }
     Extent most = std::min(left, state_.block);
-    if (!plan_.is_staged() && left > most && left - most < kMinBlock) {
+    if (!plan_.is_cut_by_rows() && left > most && left - most < kMinBlock) {
       most -= kMinBlock;
     }
     const Extent next = is_by_rows ? std::min(most, space_->walk->left_in_row()) : most;

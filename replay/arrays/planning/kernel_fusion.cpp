@@ -371,11 +371,11 @@ void KernelFusion::add_step(const Group& group, Kernel kernel) {
 void KernelFusion::finish_plan() {
   const auto stores_no_nans = [&](const PlanStep& step) {
     return (step.code != nullptr && !step.is_quotient) ||
-           operations_[step.operation].stage == PlanStage::kAxisReduction;
+           operations_[step.operation].extent == OperationExtent::kAxisReduction;
   };
   plan_.steps = std::move(steps_);
   plan_.is_fused = plan_.steps.size() == 1;
-  plan_.stores_no_nans = !plan_.is_staged() && std::ranges::all_of(plan_.steps, stores_no_nans);
+  plan_.stores_no_nans = !plan_.is_cut_by_rows() && std::ranges::all_of(plan_.steps, stores_no_nans);
   for (const PlanInput& input : plan_.inputs) {
     if (is_row_.at(input.slot)) {
       plan_.rows.emplace_back(input.slot, np_.item_size[input.type]);

@@ -183,7 +183,7 @@ int FusionPlanBuilder::astype(const ArrayVerb& verb) {
   const int result = copy(operand, from, to, verb.row().name);
   if (result >= 0) {
     PlanOperation& operation = plan_->operations.back();
-    if (operation.stage == PlanStage::kElements) {
+    if (operation.extent == OperationExtent::kElements) {
       set_vector_operation(cast_operation(from, to, &operation.widened_type), &operation);
     }
   }
@@ -372,7 +372,7 @@ bool FusionPlanBuilder::fits(const Request& request, bool* is_column) {
   if (request.out >= 0 && !(operands_.shape_of(at(request.out)) == shape)) {
     return false;
   }
-  if (has_columns && ((has_others && drops_axes) || !stage())) {
+  if (has_columns && ((has_others && drops_axes) || !cut_by_rows())) {
     return false;
   }
   *is_column = has_columns && !has_others;
@@ -402,7 +402,7 @@ int FusionPlanBuilder::emit(const Kernel& kernel, const Request& request) {
                           .out_size = kernel.out_size,
                           .keeps_flags = kernel.keeps_flags,
                           .is_iterated = request.ufunc == nullptr || kernel.casts_number,
-                          .stage = is_column ? PlanStage::kColumn : PlanStage::kElements,
+                          .extent = is_column ? OperationExtent::kColumn : OperationExtent::kElements,
                           .cost = loop_cost(kernel),
                           .name = request.name.empty() ? std::string_view(kernel.name) : request.name,
                           .out_type = kernel.out_type};
@@ -448,7 +448,7 @@ int FusionPlanBuilder::emit(const Kernel& kernel, const Request& request) {
 
 // False: there are too many slots or casts, or a number does not fit into the loop's type.
 bool FusionPlanBuilder::take_operands(const Kernel& kernel, const Request& request, PlanOperation* operation) {
-  const bool is_column = operation->stage == PlanStage::kColumn;
+  const bool is_column = operation->extent == OperationExtent::kColumn;
   for (unsigned i = 0; i < request.nin; ++i) {
     const Object& object = at(request.operands[i]);
     operation->drops_axes = operation->drops_axes || (is_column && object.drops_axes);
@@ -487,7 +487,7 @@ bool FusionPlanBuilder::take_mask(const Request& request, PlanOperation* operati
 
 // Eager NumPy does not elide where an operand has another shape, or where both operands are one array.
 void FusionPlanBuilder::mark_elidable(const Kernel& kernel, const Request& request, PlanOperation* operation) const {
-  const bool is_column = operation->stage == PlanStage::kColumn;
+  const bool is_column = operation->extent == OperationExtent::kColumn;
   const auto is_broadcast = [&](int number) { return at(number).is_column && !is_column; };
   if (request.elision == Elision::kNever ||
       std::any_of(request.operands.begin(), request.operands.begin() + request.nin, is_broadcast) ||
@@ -540,7 +540,7 @@ PlanOutput FusionPlanBuilder::output_of(const Object& object) const {
   if (object.reduction >= 0) {
     return {.reduction = object.reduction, .axis_reduction = -1};
   }
-  if (object.axis_reduction >= 0 && !plan_->is_staged()) {
+  if (object.axis_reduction >= 0 && !plan_->is_cut_by_rows()) {
     return {.reduction = -1, .axis_reduction = object.axis_reduction};
   }
   return {.descr = object.is_result ? np_.descr[object.code] : nullptr,

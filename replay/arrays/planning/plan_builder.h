@@ -114,7 +114,7 @@ class FusionPlanBuilder {
   bool read_axes(std::span<const int> axes, ReducedAxes* reduced) const;
   bool may_be_reduced(int operand);
   int reduced_slot(const ReductionKernel& kernel, int operand);
-  bool stage();
+  bool cut_by_rows();
 
   int refuse(FusionReason reason) { return operands_.refuse(reason); }
   [[nodiscard]] Object& at(int number) { return operands_.at(number); }

@@ -122,7 +122,7 @@ void assign_temporaries(const KernelFusion::Steps& steps, FusionPlan* plan) {
   for (const PlanReduction& reduced : plan->reductions) {
     last_use.at(reduced.slot) = operations.size();  // the reductions come behind all operations of a block
   }
-  for (std::size_t i = 0; i < plan->axis_reductions.size() && !plan->is_staged(); ++i) {
+  for (std::size_t i = 0; i < plan->axis_reductions.size() && !plan->is_cut_by_rows(); ++i) {
     last_use.at(plan->axis_reductions[i].slot) = operations.size();
   }
   for (PlanStep& step : plan->steps) {
@@ -145,7 +145,7 @@ void assign_temporaries(const KernelFusion::Steps& steps, FusionPlan* plan) {
   for (std::size_t number = 0; number < operations.size(); ++number) {
     const PlanOperation& operation = operations[number];
     const Slot out = operation.out();
-    if (!has_memory.at(out) && (plan->is_staged() || operation.stage != PlanStage::kAxisReduction)) {
+    if (!has_memory.at(out) && (plan->is_cut_by_rows() || operation.extent != OperationExtent::kAxisReduction)) {
       const bool is_in_memory = steps.in_memory.at(out);
       Buffer buffer = take(is_in_memory ? steps.of[number] : kNoStep);
       buffer.step = is_in_memory ? last_step.at(out) + 1 : buffer.step;

@@ -148,7 +148,7 @@ int PlanOperands::cast_slot(int slot, unsigned from, unsigned to, bool is_column
     cast.out_type = static_cast<std::uint8_t>(to);
     cast.slots[0] = static_cast<Slot>(slot);
     cast.slots[1] = static_cast<Slot>(out);
-    cast.stage = is_column ? PlanStage::kColumn : PlanStage::kElements;
+    cast.extent = is_column ? OperationExtent::kColumn : OperationExtent::kElements;
     if (is_integer(from) && is_integer(to) && np_.item_size[from] == np_.item_size[to]) {
       cast.layout_of = static_cast<std::int16_t>(slot);  // two types for the same integers need no conversion
     }
@@ -180,7 +180,7 @@ int PlanOperands::broadcast_slot(int slot, unsigned type) {
   }
   known->second = out;
   PlanOperation broadcast{
-      .nin = 1, .out_size = np_.item_size[type], .keeps_flags = true, .stage = PlanStage::kBroadcast};
+      .nin = 1, .out_size = np_.item_size[type], .keeps_flags = true, .extent = OperationExtent::kBroadcast};
   broadcast.name = "broadcast";
   broadcast.out_type = static_cast<std::uint8_t>(type);
   broadcast.slots[0] = static_cast<Slot>(slot);

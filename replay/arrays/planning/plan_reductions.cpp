@@ -50,7 +50,7 @@ bool FusionPlanBuilder::read_axes(std::span<const int> axes, ReducedAxes* reduce
 
 int FusionPlanBuilder::reduce_all(Reduction reduction, int operand) {
   const ReductionKernel& kernel = reduction_kernel(np_, reduction, at(operand).code);
-  if (plan_->is_staged() || kernel.takes_rows) {
+  if (plan_->is_cut_by_rows() || kernel.takes_rows) {
     return refuse(FusionReason::kReduction);
   }
   if (kernel.loop == nullptr) {
@@ -100,9 +100,9 @@ int FusionPlanBuilder::reduce_along(Reduction reduction, int operand, std::span<
     plan_->nd = operands_.space().nd;
     return reduce_all(reduction, operand);
   }
-  if ((kernel.takes_rows && plan_->is_staged()) ||
+  if ((kernel.takes_rows && plan_->is_cut_by_rows()) ||
       ((kernel.is_pairwise || kernel.takes_rows) && plan_->is_tree()) ||  // blocks can be cut in one way only
-      (plan_->is_staged() && plan_->axis_reductions[0].axes.mask != reduced.mask)) {
+      (plan_->is_cut_by_rows() && plan_->axis_reductions[0].axes.mask != reduced.mask)) {
     return refuse(FusionReason::kReduction);
   }
   const std::size_t before = plan_->operations.size();
@@ -116,7 +116,7 @@ int FusionPlanBuilder::reduce_along(Reduction reduction, int operand, std::span<
   const auto number = static_cast<std::int16_t>(plan_->axis_reductions.size());
   PlanOperation axis_reduction{.nin = 1,
                                .out_size = kernel.item_size,
-                               .stage = PlanStage::kAxisReduction,
+                               .extent = OperationExtent::kAxisReduction,
                                .drops_axes = !keeps_dims,
                                .axis_reduction = number};
   axis_reduction.name = reduction_name(reduction);
@@ -140,8 +140,8 @@ int FusionPlanBuilder::reduce_along(Reduction reduction, int operand, std::span<
 }
 
 // A column becomes an operand of later operations, so blocks are whole rows from now on.
-bool FusionPlanBuilder::stage() {
-  if (plan_->is_staged()) {
+bool FusionPlanBuilder::cut_by_rows() {
+  if (plan_->is_cut_by_rows()) {
     return true;
   }
   const ReducedAxes& axes = plan_->axis_reductions[0].axes;
