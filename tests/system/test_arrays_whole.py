@@ -60,7 +60,9 @@ def test_whole_functions(body: str, errstate: dict[str, Any]) -> None:
         before = wholes()
         check(eager, traced, lambda size=size: [*arrays(size), *more], errstate)
         # NumPy takes an in-place operator on one element for a reduction.
-        assert wholes() > before or (size == 1 and "+=" in body), tagalong.explain(traced)
+        assert wholes() > before or (size == 1 and ("+=" in body or "(y, x, out=y)" in body)), (
+            tagalong.explain(traced)
+        )
     others: list[list[Any]] = [
         [np.full(5, -1.0), np.zeros(5)],
         [np.full(5, 1e300), np.full(5, 1e300)],

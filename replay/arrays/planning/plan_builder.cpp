@@ -516,8 +516,10 @@ void FusionPlanBuilder::note_traits(const Kernel& kernel, const Request& request
   plan_->is_serial =
       plan_->is_serial || (has(kernel.known, ufunc_trait::kRaisesForIntegers) && is_integer(kernel.out_type));
   // NumPy's loops take a computation into an operand for a reduction where there is one element.
-  plan_->may_differ_alone = plan_->may_differ_alone ||
-                            (request.target() >= 0 && (is_floating(kernel.out_type) || is_complex(kernel.out_type)));
+  const auto* end = request.operands.begin() + request.nin;
+  const bool updates_operand = std::find(request.operands.begin(), end, request.target()) != end;
+  plan_->may_differ_alone = plan_->may_differ_alone || (updates_operand && is_floating(kernel.out_type)) ||
+                            (request.target() >= 0 && is_complex(kernel.out_type));
   plan_->has_complex = plan_->has_complex || kernel.has_complex;
   plan_->shows_signs = plan_->shows_signs || has(kernel.known, ufunc_trait::kShowsSigns);
 }
