@@ -81,13 +81,13 @@ bool Traversal::compute_row_span(const RowSpan& row_span) {
   const auto keeps_alignment = [&](Slot slot) { return steps[slot] % Extent{VectorCode::kNonTemporalBytes} == 0; };
   const bool is_non_temporal = state_.with_non_temporal != nullptr && may_store_non_temporal(state_) &&
                                (is_single_row || std::ranges::all_of(state_.non_temporal, keeps_alignment));
-  const VectorCode& code = is_non_temporal ? *state_.with_non_temporal : *plan_.steps.front().code_for(state_.swapped);
+  const VectorCode* code = is_non_temporal ? state_.with_non_temporal : plan_.steps.front().code_for(state_.swapped);
   if (is_non_temporal) {
     fusion_counts.non_temporal.add();
   }
   SlotPointers data;  // NOLINT(cppcoreguidelines-pro-type-member-init): plan's slots only; the code may change it
   std::copy_n(state_.data.begin(), plan_.slots, data.begin());
-  if (!code.run_rows(data.data(), row, rows, steps.data())) {
+  if (code == nullptr || !code->run_rows(data.data(), row, rows, steps.data())) {
     state_.is_one_by_one = true;
     return !state_.is_reused;
   }

@@ -62,7 +62,7 @@ bool fits(From value) {
 template <class To, class From>
 To convert(From value) {
   if constexpr (PartOf<To>::kIsComplex && !PartOf<From>::kIsComplex) {
-    return To(static_cast<typename PartOf<To>::Type>(value), 0);
+    return To(static_cast<PartOf<To>::Type>(value), 0);
   } else {
     return static_cast<To>(value);
   }
