@@ -512,3 +512,37 @@ def test_out_and_other_arguments_are_left_to_numpy() -> None:
         "np.matmul(a, b, out=np.zeros(()))",
     ):
         direct_calls(f"return {call}, b", lambda: [doubles(10), doubles(10)])
+
+
+CONVERTED: dict[str, tuple[str, Any, Any]] = {
+    "a number that single precision does not hold": (
+        "np.where(a == a, a, b)",
+        np.arange(3, dtype="c8"),
+        1e300,
+    ),
+    "a number that is too small for it": ("np.where(a == a, a, b)", np.arange(3, dtype="f4"), 1e-320),
+    "a signalling NaN that is sorted": (
+        "np.searchsorted(b, a)",
+        np.arange(3.0),
+        np.array([0x7F800001, 0], "u4").view("f4"),
+    ),
+    "a signalling NaN that is joined": (
+        "np.concatenate((a, b))",
+        np.arange(3.0),
+        np.array([0x7F800001, 0], "u4").view("f4"),
+    ),
+    "half precision": ("np.where(a == a, a, b)", np.arange(3, dtype="f2"), 70000),
+}
+
+
+@pytest.mark.parametrize("errors", ["warn", "call", "raise"])
+@pytest.mark.parametrize("what", CONVERTED)
+def test_conversions_are_reported_once_and_where_they_are(what: str, errors: Any) -> None:
+    source, a, b = CONVERTED[what]
+    eager, traced = both(f"def f(a, b):\n    k = a * 1\n    r = {source}\n    return r, k\n")
+    plain = b if isinstance(b, np.ndarray) else 1
+    plain = np.arange(2, dtype="f4") if isinstance(b, np.ndarray) else plain
+    for _ in range(6):
+        check(eager, traced, lambda: [a, plain], {"all": errors})
+    for _ in range(3):
+        check(eager, traced, lambda: [a, b], {"all": errors})

@@ -121,7 +121,7 @@ PyObject* concatenate(const Call& call) {
   int axis = 0;
   const bool is_read = equals.first != nullptr &&
                        (call.parameters[1] == nullptr || read_axis(call.parameters[1], equals.first->nd, &axis));
-  return is_read ? concatenate_along(call.np, equals, axis) : forward(call);
+  return is_read ? concatenate_along(call.np, equals, axis) : forward_one_width(call);
 }
 
 PyObject* roll(const Call& call) {

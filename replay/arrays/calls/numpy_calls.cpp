@@ -80,6 +80,9 @@ std::vector<PyObject*> interned(std::string_view names) {
   return result;
 }
 
+// Whether NumPy's function calls the method of the same name.
+bool calls_method(CallFunction run) { return run == forward_to_method || run == forward_one_width_to_method; }
+
 // Where the program has replaced a function before the table is made, there is no row for it.
 void add(const Numpy& np, const Row& row, Table* table) {
   NumpyCall call{.run = row.run, .is_method = row.home == kMethod};
@@ -97,7 +100,7 @@ void add(const Numpy& np, const Row& row, Table* table) {
   } else if (Ref found = dispatcher(row.name)) {
     const Ref own = Ref::steal(PyObject_GetAttrString(found.get(), "_implementation"));
     PyErr_Clear();
-    call.target = row.run == forward_to_method               ? method_named(np, row.name)
+    call.target = calls_method(row.run)                      ? method_named(np, row.name)
                   : own && PyCFunction_CheckExact(own.get()) ? own.get()  // the dispatcher keeps it alive
                                                              : nullptr;
     callable = std::move(found);
@@ -106,8 +109,8 @@ void add(const Numpy& np, const Row& row, Table* table) {
     call.target = callable.get();
   }
   call.parameters = interned(row.parameters);
-  const bool needs_target =
-      row.run == forward || row.run == forward_shape || row.run == forward_where || row.run == forward_to_method;
+  const bool needs_target = calls_method(row.run) || row.run == forward || row.run == forward_one_width ||
+                            row.run == forward_shape || row.run == forward_where;
   if (callable && (call.target != nullptr || !needs_target) && !call.parameters.empty()) {
     table->emplace(callable.release(), std::move(call));
   }
