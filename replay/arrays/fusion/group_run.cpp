@@ -88,10 +88,22 @@ bool rounds_by_place(const PlanOperation& operation) {
   return is_into_array && (operation.is_masked || (operation.is_complex && is_rounded));
 }
 
+// The bytes from the first element to the place where an element would follow the last one: NumPy 1.26 takes them for
+// the range of memory.
+Bytes range_of(const View& view, Extent item_size) {
+  Bytes bytes = bytes_of(view, item_size);
+  Extent behind = 0;
+  for (int axis = 0; axis < view.shape.nd; ++axis) {
+    behind = view.shape.dims[axis] > 1 ? std::max(behind, view.strides[axis] - item_size) : behind;
+  }
+  bytes.last += behind;
+  return bytes;
+}
+
 // Whether the ranges of memory overlap or are adjacent, but are not the same elements.
 bool touch(const View& one, Extent item_size, const View& other, Extent other_item_size) {
-  const Bytes bytes = bytes_of(one, item_size);
-  const Bytes other_bytes = bytes_of(other, other_item_size);
+  const Bytes bytes = range_of(one, item_size);
+  const Bytes other_bytes = range_of(other, other_item_size);
   const bool is_same = one.data == other.data && one.shape == other.shape &&
                        std::equal(one.strides.begin(), one.strides.begin() + one.shape.nd, other.strides.begin());
   return !is_same && bytes.first <= other_bytes.last && other_bytes.first <= bytes.last;
