@@ -5,6 +5,8 @@
 //   Ref type = make_ready_type<Condition>();
 #pragma once
 
+#include <fmt/format.h>
+
 #include <array>
 #include <new>
 #include <string>
@@ -146,7 +148,7 @@ Ref make_ready_type() {
     slots.push_back({Py_tp_getset, attributes});
   }
   slots.push_back({0, nullptr});
-  static const std::string name = std::string("tagalong.guards.") + Condition::kName;
+  static const std::string name = fmt::format("tagalong.guards.{}", Condition::kName);
   PyType_Spec spec = {name.c_str(), sizeof(ReadyGuard<Condition>), 0,
                       Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_HAVE_GC, slots.data()};
   Ref type = Ref::steal(PyType_FromSpecWithBases(&spec, reinterpret_cast<PyObject*>(guard_type())));
