@@ -54,6 +54,14 @@ def through(x, *rest, **more):
 def added(x, y=1.5, *, by=None):
     return x + y if by is None else (x + y) * by
 
+def pair(x, y):
+    z = y * 1.5
+    return x + z, z
+
+def three(x, y):
+    z = y - 1
+    return z, x * z, (z, x)
+
 def made(*arrays):
     for array in arrays:
         yield array * 1
@@ -100,6 +108,10 @@ FORMS = (
     "{v} = added({e}, {p})",
     "{v} = added({e}, by={p})",
     "{v} = added(*({p}, {q}), by=s)",
+    "{v}, {w} = pair({p}, {q}); {v} = {v} {o} {w}",
+    "{w}, {v} = pair({e}, {p})",
+    "{w}, {v}, {r} = three({p}, {q}); {v} = {w} {o} {r}[0]",
+    "{v} = pair({p}, {q})[0] {o} {p}",
     "{v} = (lambda k, z={p}: k {o} z)({e})",
     "g = lambda k: k {o} {p}; {v} = g({e})",
     "{v} = next(made({p})) {o} {q}",

@@ -203,3 +203,51 @@ def test_names_rebound_by_other_threads() -> None:
     finally:
         is_over.set()
         thread.join()
+
+
+PAIRS = {
+    "first used": "s = y + 1\n    return x * s, s",
+    "reversed": "s = y + 1\n    return s, x * s",
+    "copy": "s = y.copy()\n    return x - s, s",
+    "three": "s = y * 2\n    t = s - 1\n    return x * s, t, s",
+    "twice": "s = y + 1\n    return s, x * s, s",
+    "parameters": "return y, x * y - y, x",
+    "nested": "s = y + 1\n    t = (x * s, s)\n    return t",
+    "reduced": "s = x.std(axis=0) + 1e-6\n    return x / s, s",
+}
+USES = {
+    "of all": "r = w - p[0] * p[-1]",
+    "of the last": "r = w + p[-1]",
+    "none": "r = w",
+    "unpacked": "*r, s = p\n        r = r[0] - s",
+    "swapped": "r, s = p[1], p[0]\n        r = r * s",
+}
+
+
+@pytest.mark.parametrize("use", USES.values(), ids=USES.keys())
+@pytest.mark.parametrize("pair", PAIRS.values(), ids=PAIRS.keys())
+@pytest.mark.parametrize("shape", [(8,), (8, 1), (8, 8), ()], ids=str)
+def test_results_of_inlined_functions_with_several_shapes(
+    pair: str, use: str, shape: tuple[int, ...]
+) -> None:
+    """An operand of a group may come back from a tuple into the variable that it had, and is seen at side exits."""
+    count = pair.splitlines()[-1].count(",") + 1 if "t = (" not in pair else 2
+    names = ", ".join(f"p{i}" for i in range(count))
+    source = (
+        f"def g(x, y):\n    {pair}\n"
+        "def f(w, v, n):\n    seen = []\n    for it in range(n):\n"
+        f"        {names} = g(w, v)\n        r = w - p0 * p{count - 1}\n"
+        f"        p = ({names})\n        {use}\n"
+        f"        if it % 9 == 5:\n            seen.append((r, {names}))\n"
+        f"    return seen, {names}, r\n"
+    )
+    eager, traced = both(source)
+    w = np.linspace(1.0, 2.0, 64).reshape(8, 8)
+    v = np.linspace(0.5, 1.5, int(np.prod(shape))).reshape(shape)
+    for _ in range(4):
+        check(eager, traced, lambda: [w.copy(), v.copy(), 40])
+    single = source.replace("for it in range(n):", "for it in (n,):")
+    eager, traced = both(single)
+    for it in (1, 1, 1, 1, 5, 5, 1, 5):
+        check(eager, traced, lambda it=it: [w.copy(), v.copy(), it])
+    assert tagalong.stats(traced).hits > 0

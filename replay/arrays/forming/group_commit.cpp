@@ -32,7 +32,19 @@ void GroupCommit::cut_off() {
       group_.unboxed.push_back(unboxed);
     }
   }
-  group_.dropped = accepted_.contents.dropped;
+  drop_registers();
+}
+
+// A register may get its own object back, by a tuple that the group takes apart.
+void GroupCommit::drop_registers() {
+  for (const std::int32_t place : accepted_.contents.dropped) {
+    const auto known = accepted_.contents.registers.find(place);
+    const bool is_back = known != accepted_.contents.registers.end() && known->second >= 0 &&
+                         contents_.origin(known->second) == place;
+    if (!is_back && std::ranges::find(group_.dropped, place) == group_.dropped.end()) {
+      group_.dropped.push_back(place);
+    }
+  }
 }
 
 // False: the group loads too many names.

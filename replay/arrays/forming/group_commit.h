@@ -48,6 +48,7 @@ class GroupCommit {
   using Kind = GroupContents::Kind;
 
   void cut_off();
+  void drop_registers();
   bool name_objects();
   void leave_registers();
   void leave_locals(std::span<const StoredLocal> locals);
