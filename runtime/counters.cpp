@@ -37,6 +37,8 @@ constexpr std::array kCounters{
             [] { return fusion_counts.small; }},
     Counter{"groups_in_passes", "runs of several fusion groups in a row that are one (multi-pass groups)",
             [] { return fusion_counts.in_passes; }},
+    Counter{"layouts_kept", "runs over arrays of several layouts, which were those of the run before",
+            [] { return fusion_counts.as_before; }},
     Counter{"groups_in_place", "runs that wrote into existing arrays at once, since nothing could be raised",
             [] { return fusion_counts.in_place; }},
     Counter{"groups_computed_twice", "runs that were tried first, then computed into existing arrays",

@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "replay/arrays/fusion/printer.h"
+#include "replay/arrays/planning/plan_printer.h"
 #include "rewriter/base/text.h"
 #include "rewriter/cpython/frames.h"
 

@@ -170,6 +170,24 @@ def clean_environment(**variables: str) -> dict[str, str]:
     return kept | {"PYTHONPATH": package_folder()} | variables
 
 
+LANES = {"wide": 8, "narrow": 4, "none": 0}  # AVX-512, AVX2, NumPy's loops, by the doubles in a vector
+
+
+@pytest.fixture(params=LANES)
+def lanes(request: pytest.FixtureRequest) -> int:
+    """Plans fusion groups even if they do not pay, with vector code of one width; the doubles in a vector."""
+    from arrays_support import HAS_CODE, HAS_VECTORS
+    from chains_support import FusionRuns
+    from tagalong import _core
+
+    if not {"wide": HAS_VECTORS, "narrow": HAS_CODE, "none": True}[request.param]:
+        pytest.skip("there are no such vectors here")
+    FusionRuns.begin()
+    _core.set_option("retire_after", 0)
+    _core.set_option("most_lanes", LANES[request.param])
+    return LANES[request.param]
+
+
 @pytest.fixture
 def run_python(tmp_path: Path) -> RunPython:
     """Runs the interpreter with some arguments in an empty folder; keyword arguments become environment variables."""

@@ -6,21 +6,20 @@ Eager NumPy rounds the parts of a product in another way for some strides, and s
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import pytest
 
 import tagalong
-from arrays_support import ERRSTATES, HAS_CODE, HAS_VECTORS, misaligned
-from chains_support import FusionRuns, both, check, groups_run
+from arrays_support import ERRSTATES, misaligned
+from chains_support import both, check, groups_run
 from tagalong import _core
 from tagalong._dumps import dumps_of
 
 RANDOM = np.random.default_rng(4243)
-LANES = {"wide": 8, "narrow": 4, "none": 0}  # AVX-512, AVX2, NumPy's loops, by the doubles in a vector
-IS_THERE = {"wide": HAS_VECTORS, "narrow": HAS_CODE, "none": True}
+pytestmark = pytest.mark.usefixtures("lanes")
 WARM_UP = 3
 LENGTHS = [*range(1, 100), 127, 128, 255, 257, 1023, 1024, 1025, 4099, 8193]
 FEW_LENGTHS = (1, 3, 7, 8, 9, 15, 16, 17, 31, 33, 63, 65, 130, 1025)
@@ -54,16 +53,6 @@ PROGRAMS = {
 DTYPES = ("complex64", "complex128")
 CASES = list(itertools.product(DTYPES, PROGRAMS))
 VECTOR_CASES = list(itertools.product(DTYPES, VECTOR_PROGRAMS))
-
-
-@pytest.fixture(autouse=True, params=LANES)
-def lanes(request: pytest.FixtureRequest) -> Iterator[int]:
-    if not IS_THERE[request.param]:
-        pytest.skip("there are no such vectors here")
-    FusionRuns.begin()
-    _core.set_option("retire_after", 0)
-    _core.set_option("most_lanes", LANES[request.param])
-    yield LANES[request.param]
 
 
 def special(dtype: str) -> np.ndarray:

@@ -3,21 +3,23 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import pytest
 
 import tagalong
-from arrays_support import ERRSTATES, HAS_CODE, HAS_VECTORS, misaligned
-from chains_support import FusionRuns, both, check, groups_run
+from arrays_support import ERRSTATES, misaligned
+from chains_support import both, check, groups_run
 from tagalong import _core
 from tagalong._dumps import dumps_of
 
 RANDOM = np.random.default_rng(4242)
-LANES = {"wide": 8, "narrow": 4}  # AVX-512 and AVX2, by the doubles in a vector
-IS_THERE = {"wide": HAS_VECTORS, "narrow": HAS_CODE}
+pytestmark = [
+    pytest.mark.usefixtures("lanes"),
+    pytest.mark.parametrize("lanes", ["wide", "narrow"], indirect=True),
+]
 WARM_UP = 3
 LENGTHS = [*range(1, 201), 255, 257, 1023, 1024, 1025, 4099, 8191, 8193]
 FEW_LENGTHS = (1, 3, 7, 8, 9, 15, 16, 17, 31, 33, 63, 65, 130, 1025)
@@ -70,16 +72,6 @@ PROGRAMS: dict[str, dict[str, str]] = {
 }
 NUMBERS = [dtype for dtype in PROGRAMS if dtype != "bool"]
 CASES = [(dtype, name) for dtype, programs in PROGRAMS.items() for name in programs]
-
-
-@pytest.fixture(autouse=True, params=LANES)
-def lanes(request: pytest.FixtureRequest) -> Iterator[None]:
-    if not IS_THERE[request.param]:
-        pytest.skip("there are no such vectors here")
-    FusionRuns.begin()
-    _core.set_option("retire_after", 0)
-    _core.set_option("most_lanes", LANES[request.param])
-    yield
 
 
 def special(dtype: str) -> np.ndarray:

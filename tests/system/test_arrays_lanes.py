@@ -10,26 +10,19 @@ import numpy as np
 import pytest
 
 import tagalong
-from arrays_support import ERRSTATES, HAS_CODE, HAS_VECTORS, misaligned
-from chains_support import FusionRuns, both, check, compare_program, groups_run
+from arrays_support import ERRSTATES, misaligned
+from chains_support import both, check, compare_program, groups_run
 from tagalong import _core
 
 RANDOM = np.random.default_rng(44)
 WARM_UP = 3
-LANES = {"eight": 8, "four": 4, "none": 0}
-IS_THERE = {"eight": HAS_VECTORS, "four": HAS_CODE, "none": True}
 
 
-@pytest.fixture(autouse=True, params=LANES)
-def lanes(request: pytest.FixtureRequest) -> Iterator[int]:
-    if not IS_THERE[request.param]:
-        pytest.skip("there are no such vectors here")
-    FusionRuns.begin()
-    _core.set_option("retire_after", 0)
-    _core.set_option("most_lanes", LANES[request.param])
+@pytest.fixture(autouse=True)
+def uses_vectors(lanes: int) -> Iterator[None]:
     before = _core.counter("code_made") + _core.counter("code_found")
-    yield LANES[request.param]
-    assert (_core.counter("code_made") + _core.counter("code_found") > before) == (LANES[request.param] > 0)
+    yield
+    assert (_core.counter("code_made") + _core.counter("code_found") > before) == (lanes > 0)
 
 
 SPECIAL = np.array([np.nan, -np.nan, 0.0, -0.0, np.inf, -np.inf, 5e-324, -2e-310, 1.7e308, -1.0, 1.0])

@@ -157,8 +157,7 @@ bool is_unchanged(const NumpyCall& row, PyObject* callable) {
 
 }  // namespace
 
-PyObject* call_directly(PyObject* const* slots, int count, PyObject* names) {
-  constexpr int kCallableSlots = 2;
+const NumpyCall* find_numpy_call(PyObject* const* slots) {
   const Numpy* np = met_numpy();
   const bool is_method = slots[0] != nullptr;
   PyObject* callable = slots[is_method ? 0 : 1];
@@ -166,12 +165,17 @@ PyObject* call_directly(PyObject* const* slots, int count, PyObject* names) {
     return nullptr;
   }
   const NumpyCall* row = row_of(*np, callable);
-  if (row == nullptr || row->is_method != is_method || (row->code != nullptr && !is_unchanged(*row, callable))) {
-    return nullptr;
-  }
-  const int first = is_method ? 1 : kCallableSlots;
-  Call call{.np = *np, .target = row->target, .arguments = slots + first, .count = count - first, .names = names};
-  PyObject* result = bind(*row, &call) ? row->run(call) : nullptr;
+  const bool fits =
+      row != nullptr && row->is_method == is_method && (row->code == nullptr || is_unchanged(*row, callable));
+  return fits ? row : nullptr;
+}
+
+PyObject* call_directly(const NumpyCall& row, PyObject* const* slots, int count, PyObject* names) {
+  constexpr int kCallableSlots = 2;
+  const int first = row.is_method ? 1 : kCallableSlots;
+  Call call{
+      .np = *met_numpy(), .target = row.target, .arguments = slots + first, .count = count - first, .names = names};
+  PyObject* result = bind(row, &call) ? row.run(call) : nullptr;
   (result != nullptr ? direct_calls.computed : direct_calls.left).add();
   return result;
 }

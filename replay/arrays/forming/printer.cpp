@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "replay/arrays/fusion/printer.h"
+#include "replay/arrays/planning/plan_printer.h"
 #include "replay/ir/printer.h"
 #include "replay/steps/constructs.h"
 

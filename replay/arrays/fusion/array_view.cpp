@@ -2,14 +2,10 @@
 
 #include <algorithm>
 #include <cstring>
-#include <optional>
 
 namespace tagalong::array {
 
-namespace {
-
-// Empty: the object is not an integer that fits.
-std::optional<Extent> read(const ViewSpec::Number& number, PyObject* const* externals) {
+std::optional<Extent> read_number(const ViewSpec::Number& number, PyObject* const* externals) {
   if (number.external < 0) {
     return number.value;
   }
@@ -31,6 +27,8 @@ std::optional<Extent> read(const ViewSpec::Number& number, PyObject* const* exte
   const long long value = PyLong_AsLongLongAndOverflow(object, &overflow);
   return overflow == 0 ? std::optional<Extent>(value) : std::nullopt;
 }
+
+namespace {
 
 bool take_part(const ViewSpec::Subscript& subscript, const View& whole, PyObject* const* externals, View* view) {
   *view = whole;
@@ -73,21 +71,21 @@ bool take_part(const ViewSpec::Subscript& subscript, const View& whole, PyObject
     const Extent extent = whole.shape.dims[axis];
     const Extent stride = whole.strides[axis++];
     if (!index.is_slice) {
-      const auto place = read(index.start, externals);
+      const auto place = read_number(index.start, externals);
       if (!place || *place >= extent || *place < -extent) {
         return false;
       }
       view->data += (*place < 0 ? *place + extent : *place) * stride;
       continue;
     }
-    const auto step = index.step.is_none ? std::optional<Extent>(1) : read(index.step, externals);
+    const auto step = index.step.is_none ? std::optional<Extent>(1) : read_number(index.step, externals);
     if (!step || *step == 0 || *step < -PY_SSIZE_T_MAX) {
       return false;
     }
-    const auto start_read =
-        index.start.is_none ? std::optional<Extent>(*step < 0 ? PY_SSIZE_T_MAX : 0) : read(index.start, externals);
+    const auto start_read = index.start.is_none ? std::optional<Extent>(*step < 0 ? PY_SSIZE_T_MAX : 0)
+                                                : read_number(index.start, externals);
     const auto stop_read = index.stop.is_none ? std::optional<Extent>(*step < 0 ? PY_SSIZE_T_MIN : PY_SSIZE_T_MAX)
-                                              : read(index.stop, externals);
+                                              : read_number(index.stop, externals);
     if (!start_read || !stop_read) {
       return false;
     }
@@ -113,7 +111,7 @@ bool roll(const ViewSpec& spec, PyObject* const* externals, View* view) {
   }
   for (const ViewSpec::Roll& roll : spec.rolls) {
     const int axis = roll.axis < 0 ? roll.axis + shape.nd : roll.axis;
-    const auto shift = read(roll.shift, externals);
+    const auto shift = read_number(roll.shift, externals);
     if (axis < 0 || axis >= shape.nd || !shift || shape.dims[axis] == 0) {
       return false;
     }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "replay/arrays/fusion/iteration_space.h"
@@ -40,6 +41,9 @@ struct ViewSpec {
   bool is_composed = false;  // rolled by one call after the other
   bool operator==(const ViewSpec&) const = default;
 };
+
+// Empty: the object is not an integer that fits.
+[[nodiscard]] std::optional<Extent> read_number(const ViewSpec::Number& number, PyObject* const* externals);
 
 // False: there is no such view, or eager execution raises. Only the numbers in `externals` are read.
 [[nodiscard]] bool take_view(const ViewSpec& spec, const ArrayFields* array, PyObject* const* externals, View* view);

@@ -136,7 +136,7 @@ FusionReason bind_axis_reductions(const FusionPlan& plan, const Numpy& np, const
       strides = contiguous_strides(shape, 1, state.order == kFContiguous);
     } else {
       shape = space->shape;
-      strides = *space->operands[axis_reduced.slot].strides;
+      strides = space->axis_strides[i];
     }
     if (!axis_reduction.bind(shape, strides, axis_reduced.axes, axis_reduced.kernel->item_size)) {
       return FusionReason::kLayout;

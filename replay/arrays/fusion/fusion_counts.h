@@ -16,6 +16,7 @@ struct FusionCounts {
   std::uint64_t run = 0;
   std::uint64_t whole = 0;      // runs of groups that are all that a function does
   std::uint64_t small = 0;      // runs on the short path
+  std::uint64_t as_before = 0;  // runs over several layouts, which were those of the run before
   std::uint64_t in_passes = 0;  // runs of several passes as one plan
   std::uint64_t reused = 0;     // results in a reused buffer
   std::uint64_t parts = 0;      // parts that several threads may have computed

@@ -10,6 +10,7 @@
 #pragma once
 
 #include <cstddef>
+#include <memory>
 #include <utility>
 
 #include "replay/arrays/fusion/kernel_variants.h"
@@ -40,6 +41,7 @@ struct RunHistory {
   Backoff small;  // the short path
   Backoff reuse;  // the reuse of an operand's buffer
   KernelVariants variants;
+  std::unique_ptr<Space> space;  // of the last run over several shapes and layouts; null while a run uses it
 };
 
 class FusionGroup {

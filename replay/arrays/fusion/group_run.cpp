@@ -128,7 +128,7 @@ FusionReason GroupRun::run() {
     return FusionReason::kNan;
   }
   if (reason == FusionReason::kLayout) {
-    return run_in_space();
+    return run_in_kept_space();
   }
   InPlaceTargets targets(plan_, arguments_.np, state_, nullptr);
   return reason == FusionReason::kNone ? execute(nullptr, &targets) : reason;
@@ -162,24 +162,31 @@ bool GroupRun::has_touching_targets(const Space& space) const {
   return false;
 }
 
-FusionReason GroupRun::run_in_space() {
-  Space space;
-  space.operands.resize(plan_.slots);
-  space.inputs.resize(plan_.inputs.size());
-  space.targets.resize(plan_.targets.size());
+// Another run of the group, in another thread or in code that this one runs, has a space of its own.
+FusionReason GroupRun::run_in_kept_space() {
+  std::unique_ptr<Space> space = std::move(history_.space);
+  if (!space) {
+    space = std::make_unique<Space>(plan_);
+  }
+  const FusionReason reason = run_in_space(space.get());
+  history_.space = std::move(space);
+  return reason;
+}
+
+FusionReason GroupRun::run_in_space(Space* space) {
   state_.swapped.reset();
-  FusionReason reason = SpaceBinding(plan_, arguments_, &state_, &space).bind();
-  if (plan_.has_complex && reason == FusionReason::kNone && has_negative_strides(space)) {
+  FusionReason reason = SpaceBinding(plan_, arguments_, &state_, space).bind();
+  if (plan_.has_complex && reason == FusionReason::kNone && has_negative_strides(*space)) {
     return FusionReason::kLayout;
   }
-  if (reason == FusionReason::kNone && has_touching_targets(space)) {
+  if (reason == FusionReason::kNone && has_touching_targets(*space)) {
     return FusionReason::kOverlap;
   }
-  InPlaceTargets targets(plan_, arguments_.np, state_, &space);
-  if (reason == FusionReason::kNone && !is_profitable(space, &targets)) {
+  InPlaceTargets targets(plan_, arguments_.np, state_, space);
+  if (reason == FusionReason::kNone && !is_profitable(*space, &targets)) {
     reason = FusionReason::kNoGain;
   }
-  return reason == FusionReason::kNone ? execute(&space, &targets) : reason;
+  return reason == FusionReason::kNone ? execute(space, &targets) : reason;
 }
 
 // Whether a group that writes targets is faster than single operations. It saves the arrays that eager execution would

@@ -16,7 +16,8 @@ class GroupRun {
   FusionReason run();
 
  private:
-  FusionReason run_in_space();
+  FusionReason run_in_kept_space();
+  FusionReason run_in_space(Space* space);
   FusionReason execute(Space* space, InPlaceTargets* targets);
   [[nodiscard]] bool is_profitable(const Space& space, InPlaceTargets* targets) const;
   [[nodiscard]] bool has_negative_row() const;

@@ -5,9 +5,9 @@
 #include <boost/container/small_vector.hpp>
 #include <boost/container/static_vector.hpp>
 #include <limits>
-#include <optional>
 
 #include "replay/arrays/fusion/fusion_plan.h"
+#include "replay/arrays/fusion/space.h"
 #include "replay/codegen/vector/reduction_leaves.h"
 
 namespace tagalong::array {
@@ -91,49 +91,6 @@ struct AxisReductions {
       sums;        // NOLINT(cppcoreguidelines-pro-type-member-init): of a part of a row
   Extent row = 0;  // blocks are whole rows of this many elements, or parts of one as pairwise summation cuts it; 0: any
   const VectorCode* argmin = nullptr;  // the only step fused with the only axis reduction
-};
-
-// A run over arrays that are not all one row of memory.
-struct Space {
-  // An array that is not one row in the order in which blocks are taken.
-  struct Port {
-    char* data;
-    Strides strides;
-    char* block = nullptr;
-    Slot slot;
-    std::uint8_t item_size;
-    bool is_direct;  // a block inside a row needs no copy
-    bool is_rolled = false;
-    Starts starts{};  // of a rolled array
-    // Of a repeated row: the number of elements in the block, and how many were left in the row at the first one.
-    Extent kept_count = 0;
-    Extent kept_from = 0;
-    [[nodiscard]] char* place(const Walk& walk) const {
-      return is_rolled ? walk.place(data, strides, starts) : walk.place(data, strides);
-    }
-  };
-  struct Operand {
-    const Strides* strides = nullptr;  // null: a scalar
-    bool is_c = false, is_f = false;   // contiguous without broadcasting or casting
-    bool is_broadcast = false;
-  };
-  Shape shape;
-  boost::container::static_vector<View, kMaxFusionInputs> inputs;
-  // Strides of the operands; the walk merges axes and has strides of its own.
-  std::array<Strides, kMaxFusionInputs> input_strides;
-  std::array<Strides, kMaxFusionInputs> walked_inputs;
-  std::array<Starts, kMaxFusionInputs> walked_starts;  // of rolled inputs
-  boost::container::static_vector<View, kMaxFusionOutputs> targets;
-  std::array<Strides, kMaxFusionOutputs> target_strides;
-  boost::container::static_vector<Operand, kMaxFusionSlots> operands;  // by slots
-  std::array<Strides, kMaxFusionSlots> results;                        // of operations, in elements
-  std::array<Strides, kMaxFusionOutputs> output_strides;
-  std::array<Strides, kMaxFusionOutputs> walked_outputs;
-  std::array<Strides, kMaxFusionReductions> reduced_strides;
-  std::array<Strides, kMaxAxisReductions> axis_strides;
-  std::optional<Walk> walk;
-  boost::container::static_vector<Port, kMaxFusionInputs> gathered;
-  boost::container::static_vector<Port, kMaxFusionOutputs> scattered;
 };
 
 }  // namespace tagalong::array

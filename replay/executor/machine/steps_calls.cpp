@@ -131,15 +131,17 @@ StepResult execute_call(RunState& state, const Step& step, const std::int32_t* o
   }
   PyObject* keywords = step.object == Py_None || step.op == Op::array_call ? nullptr : step.object;
   const bool is_plain = step.op == Op::call && !step.expects_raise;
-  if (is_plain) {
-    show_location(state, step.snapshot);  // such a call may release the GIL
-    if (PyObject* result = array::call_directly(arguments, step.operand_count, keywords)) {
+  if (const array::NumpyCall* row = is_plain ? array::find_numpy_call(arguments) : nullptr) {
+    show_location(state, step.snapshot);  // the call may release the GIL
+    if (PyObject* result = array::call_directly(*row, arguments, step.operand_count, keywords)) {
       return store(state, step, result);
     }
   }
   const bool has_no_user_code = state.unboxed != nullptr && keywords == nullptr && is_plain &&
                                 call_runs_no_user_code(arguments, step.operand_count, &step.called);
-  if (!has_no_user_code && !sync_frames(state, step)) {
+  if (has_no_user_code) {
+    show_location(state, step.snapshot);
+  } else if (!sync_frames(state, step)) {
     return StepResult::kRaised;
   }
   if (keywords == nullptr && step.drop_count != 0) {

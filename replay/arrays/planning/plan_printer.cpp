@@ -1,4 +1,4 @@
-#include "replay/arrays/fusion/printer.h"
+#include "replay/arrays/planning/plan_printer.h"
 
 #include <fmt/format.h>
 
