@@ -52,7 +52,7 @@ void GroupCommit::leave_registers() {
     }
     const Content& content = contents_.at(index);
     if (group_.returns && ((content.kind == Kind::kResult && !is_returned(index)) ||
-                           (content.kind == Kind::kTuple && place != returned_))) {
+                           content.kind == Kind::kView || (content.kind == Kind::kTuple && place != returned_))) {
       continue;
     }
     if (content.kind == Kind::kTuple) {

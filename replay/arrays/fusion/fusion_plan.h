@@ -184,6 +184,7 @@ struct FusionPlan {
 
   int nd = 0;  // number of dimensions; 0: any
   BlockCut cut = BlockCut::kAnywhere;
+  Extent sum_parts = 1;  // of an element that is summed: complex numbers have two
   FloatUnits float_units = FloatUnits::kNone;
   bool is_fused = false;                 // all operations are one step
   bool stores_no_nans = false;           // steps bail out where they would store a NaN
@@ -196,6 +197,7 @@ struct FusionPlan {
   bool reduces_inputs = false;           // existing arrays are reduced, so each has to be one row of memory
   bool may_differ_alone = false;         // of two NaNs, NumPy may show another one where arrays have one element
   bool has_complex = false;              // a loop depends on whether a stride is negative
+  bool reads_components = false;         // eager's loops read real or imaginary parts with gaps between them
   bool shows_signs = false;              // results without NaNs show the sign or payload of NaNs
   std::size_t calls = 0;                 // operations without casts
   Extent cost = 0;                       // cost of an element in all operations and reductions

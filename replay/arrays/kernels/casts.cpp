@@ -194,7 +194,24 @@ StridedLoop find(unsigned from, unsigned to, bool is_any) {
   }
 }
 
+template <class T, bool is_imaginary>
+int copy_component(MethodContext* /*context*/, char* const* data, const Extent* dims, const Extent* strides,
+                   void* /*aux*/) {
+  const char* from = data[0] + (is_imaginary ? sizeof(T) : 0);
+  for (Extent i = 0; i < dims[0]; ++i) {
+    std::memcpy(data[1] + i * strides[1], from + i * strides[0], sizeof(T));
+  }
+  return 0;
+}
+
 }  // namespace
+
+StridedLoop component_loop(unsigned type, bool is_imaginary) {
+  if (type == kComplexFloat) {
+    return is_imaginary ? copy_component<float, true> : copy_component<float, false>;
+  }
+  return is_imaginary ? copy_component<double, true> : copy_component<double, false>;
+}
 
 StridedLoop cast_loop(unsigned from, unsigned to) { return find(from, to, false); }
 StridedLoop unsafe_cast_loop(unsigned from, unsigned to) { return find(from, to, true); }

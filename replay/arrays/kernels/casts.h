@@ -12,4 +12,14 @@ namespace tagalong::array {
 // not fit into an integer.
 [[nodiscard]] StridedLoop unsafe_cast_loop(unsigned from, unsigned to);
 
+// The type of the parts of complex numbers.
+[[nodiscard]] constexpr unsigned component_type(unsigned type) { return type - (kComplexFloat - kFloat); }
+static_assert(component_type(kComplexDouble) == kDouble && component_type(kComplexLongDouble) == kLongDouble);
+// Whether these are complex64 or complex128 numbers.
+[[nodiscard]] inline bool holds_complex(const Numpy& np, const ArrayFields* array) {
+  return array->descr == np.descr[kComplexFloat] || array->descr == np.descr[kComplexDouble];
+}
+// Copies the real or the imaginary parts of complex64 or complex128.
+[[nodiscard]] StridedLoop component_loop(unsigned type, bool is_imaginary);
+
 }  // namespace tagalong::array

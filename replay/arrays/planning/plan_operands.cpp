@@ -168,6 +168,38 @@ int PlanOperands::cast_slot(int slot, unsigned from, unsigned to, bool is_column
   return out;
 }
 
+// NumPy's iterator reads the view; like a cast it has no layout of its own.
+int PlanOperands::component_slot(int slot, unsigned from, bool is_imaginary) {
+  const auto [known, is_new] = component_slots_.emplace(std::pair{slot, is_imaginary}, -1);
+  if (!is_new) {
+    return known->second;
+  }
+  const int out = plan_.operations.size() == kMaxFusionOperations ? -1 : new_slot();
+  if (out < 0) {
+    component_slots_.erase(known);
+    return -1;
+  }
+  known->second = out;
+  const unsigned type = component_type(from);
+  const LaneOperation found = lane_operation(is_imaginary ? VectorOp::kImaginary : VectorOp::kReal, from);
+  PlanOperation component{.loop = component_loop(from, is_imaginary),
+                          .nin = 1,
+                          .out_size = np_.item_size[type],
+                          .keeps_flags = true,
+                          .is_cast = true,
+                          .vector_op = found.what,
+                          .lane_type = found.type,
+                          .is_complex = found.is_complex};
+  component.name = is_imaginary ? "imag" : "real";
+  component.out_type = static_cast<std::uint8_t>(type);
+  component.slots[0] = static_cast<Slot>(slot);
+  component.slots[1] = static_cast<Slot>(out);
+  plan_.operations.push_back(component);
+  plan_.is_iterated = true;
+  plan_.reads_components = true;
+  return out;
+}
+
 int PlanOperands::broadcast_slot(int slot, unsigned type) {
   const auto [known, is_new] = broadcast_slots_.emplace(slot, -1);
   if (!is_new) {
