@@ -75,10 +75,11 @@ struct PlanOperation {
   bool drops_axes = false;           // of a column: the reduced axes are dropped
   std::int16_t axis_reduction = -1;  // index in axis_reductions
   VectorOp vector_op = VectorOp::kNone;
-  LaneType lane_type = LaneType::kFloat64;     // of the operands, unless they are bools; of a cast, of the result
-  bool is_complex = false;                     // of the vector code: there are numbers with two parts of that type
-  LaneType widened_type = LaneType::kFloat64;  // of the operand of kWiden
-  Cost cost = kPlainCost;                      // of the operation's own loop
+  LaneType lane_type = LaneType::kFloat64;    // of the operands, unless they are bools; of a cast, of the result
+  bool is_complex = false;                    // of the vector code: there are numbers with two parts of that type
+  bool is_half = false;                       // the same, float16
+  LaneType memory_type = LaneType::kFloat64;  // of the operand of kWiden, and of the result of kNarrow
+  Cost cost = kPlainCost;                     // of the operation's own loop
   // For people. Names belong to kernels, which live as long as the process, or are literals.
   std::string_view name;
   std::uint8_t out_type = 0;

@@ -142,8 +142,11 @@ bool compute_in_parallel(const FusionPlan& plan, const PartMemory& memory, RunSt
                                                          : state->axis_reductions->row;
   const bool is_whole = state->piece >= state->count;
   const Extent rows = std::max<Extent>(kBlock / row, 1) * row;
-  split_tree(0, state->count, !plan.is_tree() ? rows : is_whole ? 0 : state->piece, plan.sum_parts, memory.parts,
-             &parts);
+  split_tree(0, state->count,
+             !plan.is_tree() ? rows
+             : is_whole      ? 0
+                             : state->piece,
+             plan.sum_parts, memory.parts, &parts);
   if (!run_parts(parts.size(),
                  [&](std::size_t number) { compute_part(plan, *state, space, memory, number, &parts[number]); })) {
     return !state->is_reused &&

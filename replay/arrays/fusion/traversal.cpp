@@ -10,8 +10,8 @@ Traversal::Traversal(const FusionPlan& plan, RunState* state, Space* space)
     : plan_(plan), state_(*state), space_(space), block_(plan, state) {
   const bool has_whole_rows = state->axis_reductions != nullptr && state->axis_reductions->row != 0;
   order_ = has_whole_rows ? Order::kRows : plan.is_tree() ? Order::kTree : Order::kBlocks;
-  checks_nans_ = space != nullptr || order_ != Order::kBlocks || plan.is_tree() || plan.has_masks ||
-                 plan.reads_components;
+  checks_nans_ =
+      space != nullptr || order_ != Order::kBlocks || plan.is_tree() || plan.has_masks || plan.reads_components;
 }
 
 // Computes the next block: gathers its operands, computes, scatters and reduces.

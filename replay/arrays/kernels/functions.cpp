@@ -101,10 +101,10 @@ int select_wide(MethodContext* /*context*/, char* const* data, const Extent* dim
 
 Ref dispatcher(const char* name) {
   // The names of NumPy 2, and of NumPy 1.
-  constexpr std::array kModules{"numpy._core.fromnumeric", "numpy.core.fromnumeric", "numpy._core.multiarray",
-                                "numpy.core.multiarray",   "numpy._core.numeric",    "numpy.core.numeric",
-                                "numpy._core.shape_base",  "numpy.core.shape_base",  "numpy.lib._function_base_impl",
-                                "numpy.lib.function_base", "numpy.linalg._linalg",   "numpy.linalg.linalg",
+  constexpr std::array kModules{"numpy._core.fromnumeric",    "numpy.core.fromnumeric", "numpy._core.multiarray",
+                                "numpy.core.multiarray",      "numpy._core.numeric",    "numpy.core.numeric",
+                                "numpy._core.shape_base",     "numpy.core.shape_base",  "numpy.lib._function_base_impl",
+                                "numpy.lib.function_base",    "numpy.linalg._linalg",   "numpy.linalg.linalg",
                                 "numpy.lib._type_check_impl", "numpy.lib.type_check"};
   for (const char* path : kModules) {
     PyObject* module = imported_module(path);

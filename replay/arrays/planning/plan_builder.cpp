@@ -23,6 +23,7 @@ void set_vector_operation(const LaneOperation& found, PlanOperation* operation) 
   operation->vector_op = found.what;
   operation->lane_type = found.type;
   operation->is_complex = found.is_complex;
+  operation->is_half = found.is_half;
 }
 
 // Whether the loop may use another algorithm for strided operands.
@@ -194,7 +195,7 @@ int FusionPlanBuilder::astype(const ArrayVerb& verb) {
   if (result >= 0) {
     PlanOperation& operation = plan_->operations.back();
     if (operation.extent == OperationExtent::kElements) {
-      set_vector_operation(cast_operation(from, to, &operation.widened_type), &operation);
+      set_vector_operation(cast_operation(from, to, &operation.memory_type), &operation);
     }
   }
   return result;
@@ -209,7 +210,7 @@ int FusionPlanBuilder::copy(int operand, unsigned from, unsigned to, std::string
     return refuse(FusionReason::kNoLoop);
   }
   kernel.usable = kernel.splittable = kernel.keeps_flags = true;
-  kernel.float_units = is_floating(from) || is_complex(from) ? FloatUnits::kVector : FloatUnits::kNone;
+  kernel.float_units = cast_units(from, to);
   kernel.nin = 1;
   kernel.in_type = {static_cast<std::uint8_t>(from)};
   kernel.out_type = static_cast<std::uint8_t>(to);
@@ -297,15 +298,15 @@ int FusionPlanBuilder::assign(const ArrayVerb& verb) {
       .loop = loop, .nin = 1, .out_size = np_.item_size[part.code], .keeps_flags = true, .is_cast = true};
   copy.name = "copy";
   copy.out_type = part.code;
-  if (from.code == part.code) {
-    set_vector_operation(lane_operation(VectorOp::kCopy, from.code), &copy);
-  }
+  set_vector_operation(from.code == part.code ? lane_operation(VectorOp::kCopy, from.code)
+                                              : cast_operation(from.code, part.code, &copy.memory_type),
+                       &copy);
   copy.slots[0] = static_cast<Slot>(from.slot);
   copy.slots[1] = static_cast<Slot>(slot);
   copy.layout_of = static_cast<std::int16_t>(part.slot);
   plan_->operations.push_back(copy);
-  if ((is_floating(from.code) || is_complex(from.code)) && from.code != part.code) {
-    plan_->float_units = std::max(plan_->float_units, FloatUnits::kVector);
+  if (from.code != part.code) {
+    plan_->float_units = std::max(plan_->float_units, cast_units(from.code, part.code));
   }
   ++plan_->calls;
   if (!operands_.write(&part, slot)) {
@@ -543,9 +544,8 @@ void FusionPlanBuilder::mark_elidable(const Kernel& kernel, const Request& reque
 // Notes what the loop demands of the whole group.
 void FusionPlanBuilder::note_traits(const Kernel& kernel, const Request& request) {
   plan_->float_units = std::max(plan_->float_units, kernel.float_units);
-  plan_->depends_on_strides =
-      plan_->depends_on_strides || (request.ufunc != nullptr && may_follow_strides(kernel) &&
-                                    (request.where >= 0 || !takes_one_result(request)));
+  plan_->depends_on_strides = plan_->depends_on_strides || (request.ufunc != nullptr && may_follow_strides(kernel) &&
+                                                            (request.where >= 0 || !takes_one_result(request)));
   plan_->is_serial =
       plan_->is_serial || (has(kernel.known, ufunc_trait::kRaisesForIntegers) && is_integer(kernel.out_type));
   // NumPy's loops take a computation into an operand for a reduction where there is one element.

@@ -48,7 +48,7 @@ bool PlanOperands::is_array_object(int number) const {
 
 bool PlanOperands::is_weak_number(int number, unsigned type) const {
   const OperandCode code = at(number).code;
-  const bool is_float = type == kFloat || type == kDouble || is_complex(type);
+  const bool is_float = type == kHalf || type == kFloat || type == kDouble || is_complex(type);
   if (!np_.weak_scalars) {
     return code == kPyFloat && type == kDouble;  // whatever its value is
   }
@@ -153,17 +153,16 @@ int PlanOperands::cast_slot(int slot, unsigned from, unsigned to, bool is_column
       cast.layout_of = static_cast<std::int16_t>(slot);  // two types for the same integers need no conversion
     }
     if (!is_column) {
-      const LaneOperation found = cast_operation(from, to, &cast.widened_type);
+      const LaneOperation found = cast_operation(from, to, &cast.memory_type);
       cast.vector_op = found.what;
       cast.lane_type = found.type;
       cast.is_complex = found.is_complex;
+      cast.is_half = found.is_half;
     }
     plan_.operations.push_back(cast);
     plan_.is_iterated = true;
     plan_.may_differ_alone = plan_.may_differ_alone || is_complex(to);
-    if (is_floating(from) || is_complex(from)) {
-      plan_.float_units = std::max(plan_.float_units, FloatUnits::kVector);
-    }
+    plan_.float_units = std::max(plan_.float_units, cast_units(from, to));
   }
   return out;
 }

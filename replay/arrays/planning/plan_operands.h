@@ -30,7 +30,7 @@ class PlanOperands {
     // Of a result: the real or imaginary parts of another one; there is such a view of it.
     bool is_component = false;
     bool has_component = false;
-    View place;              // of an external array, in this run
+    View place;  // of an external array, in this run
   };
 
   PlanOperands(const Numpy& np, FusionPlan* plan) : np_(np), plan_(*plan) {}
