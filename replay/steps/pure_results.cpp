@@ -10,6 +10,7 @@
 #include <optional>
 #include <utility>
 
+#include "replay/arrays/kernels/casts.h"
 #include "replay/arrays/kernels/functions.h"
 #include "replay/arrays/numpy/numpy_abi.h"
 #include "replay/objects/calls_without_user_code.h"
@@ -172,9 +173,16 @@ bool describes_arrays(PyObject* name) {
                              [&](const char* known) { return PyUnicode_CompareWithASCIIString(name, known) == 0; });
 }
 
+// A view of the real or the imaginary parts. Of other numbers it would be the array itself, or an array of zeros.
+bool is_component(PyObject* name, PyObject* object) {
+  return array::holds_complex(*array::met_numpy(), array::as_array(object)) &&
+         (PyUnicode_CompareWithASCIIString(name, "real") == 0 || PyUnicode_CompareWithASCIIString(name, "imag") == 0);
+}
+
 PyObject* attribute_result(const Step& step, PyObject* object) {
   if (is_array(object)) {
-    return describes_arrays(step.object) && !may_collect() ? PyObject_GetAttr(object, step.object) : nullptr;
+    const bool is_known = describes_arrays(step.object) || is_component(step.object, object);
+    return is_known && !may_collect() ? PyObject_GetAttr(object, step.object) : nullptr;
   }
   if (PyType_Check(object)) {
     return Py_XNewRef(cpython::find_class_attribute(object, step.object));

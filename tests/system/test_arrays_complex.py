@@ -37,6 +37,11 @@ VECTOR_PROGRAMS = {
     "numbers": "return a * (1 + 2j) + 3, 2j * b - 1.5, c * 3 + a, (0.5 - 1j) * (a * b)",
     "real": "return r * a + b, (r - 1) * (a + r), a * r * r",
     "real and imaginary": "return (r * 1j) * a, 1j * r + a, np.abs(1 - 1j * r)",
+    "parts": "d = a * b - c\n    return d.real * d.real + d.imag * d.imag, (d.imag - r) * 2, d.real < d.imag",
+    "parts with names": "d = a * b\n    x = d.real\n    y = d.imag\n    return np.sqrt(x * x + y * y) - x",
+    "parts of operands": "return (a + 1).real * b.imag - c.real * r, b.real + a.imag",
+    "parts by functions": "d = a + b\n    return np.real(d * b) * r - np.imag(d), np.abs(np.imag(d)) + 1",
+    "builtin absolute value": "return abs(a * b) - abs(c), abs((a - b).real) * 2, abs(a) * r",
     "several": "d = a * b\n    e = d - c\n    return d, e, d * e, np.abs(e) < np.abs(d)",
     "many": "d = a * b\n"
     + "".join(f"    e{k} = d * {k} + b * {k + 1}j\n" for k in range(14))
@@ -279,7 +284,7 @@ def test_stores_past_the_caches(dtype: str) -> None:
 
 @pytest.mark.parametrize("dtype", DTYPES)
 def test_reductions(dtype: str) -> None:
-    """Reductions of absolute values belong to the group, sums of complex numbers end it."""
+    """Reductions of absolute values and sums belong to the group; means end it, and sums along axes."""
     eager, traced = both(
         "def f(a, b, c, r, m):\n    d = np.abs(a * b + c) ** 2\n    e = d / d.sum()\n"
         "    return e.max(), (np.abs(a - b)).argmax(), (a * c + 1).sum(), (a * b).mean(), e\n"
@@ -291,6 +296,72 @@ def test_reductions(dtype: str) -> None:
     )
     for shape in ((20, 30), (8, 4), (300, 7), (3, 5000)):
         check(eager, traced, again(operands(dtype, shape)))
+
+
+SUMS = {
+    "of an operand": "return a.sum()",
+    "of a result": "return (a * b + c).sum(), np.sum(a * np.conj(b))",
+    "and the result": "d = a * b\n    return d.sum(), d * 2, np.abs(d)",
+    "and a real one": "d = a - b\n    return d.sum(), (np.abs(d) ** 2).sum(), (d.real * r).max()",
+    "as an operand": "d = a * b\n    return d / d.sum(), d - np.sum(c * 2)",
+}
+
+
+@pytest.mark.parametrize(("dtype", "name"), itertools.product(DTYPES, SUMS))
+def test_sums(dtype: str, name: str) -> None:
+    """NumPy cuts a sum of complex numbers at other elements than a sum of as many floats."""
+    eager, traced = both(f"def f(a, b, c, r, m):\n    {SUMS[name]}\n")
+    for _ in range(WARM_UP):
+        traced(*operands(dtype, 300))
+    for length in (*LENGTHS[1:], *range(1000, 1100, 7), 8191, 8193, 20_011, 300_001):
+        ran = groups_run()
+        check(eager, traced, again(operands(dtype, length)), {"all": "ignore"})
+        assert groups_run() > ran, tagalong.explain(traced)
+    for length, extreme, errstate in itertools.product((*FEW_LENGTHS, 9001), (0.001, 0.3), ERRSTATES):
+        check(eager, traced, again(operands(dtype, length, extreme)), errstate)
+    for shape, layout in itertools.product(((3, 17), (40, 31), (5, 1030), (150, 130)), LAYOUTS.values()):
+        made = operands(dtype, shape)
+        made[0] = layout(made[0])
+        check(eager, traced, lambda made=made: list(made), {"all": "ignore"})
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_sums_by_several_threads(dtype: str) -> None:
+    _core.set_option("min_part", 1024)
+    eager, traced = both("def f(a, b, c, r, m):\n    return (a * b + c).sum(), np.abs(a)\n")
+    for length in (300, 300, 300, 4099, 20_011, 100_001, 1_000_003):
+        check(eager, traced, again(operands(dtype, length)), {"all": "ignore"})
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize(
+    "statements",
+    [
+        "x = d.real; d *= 2; return x * 3, d + x",
+        "x = d.imag; x *= 2; return x * d.real, d",
+        "x = d.real; np.multiply(r, r, out=x); return x + d.imag, d",
+        "x = d.real; return x, x * 2",
+        "x = d.real; y = x * 2 + d.imag; d = y - 1; return d * x",
+        "d.real = r; return d * 2 + 1",
+        "x = d.real; return np.roll(x, 1) + x, x[1:] * 2",
+        "x = d.real; s = x.sum(); return (x - s) * 2, x.max(), x.mean()",
+        "x = a.real; a *= 2; return x * 3 + a.imag",
+        "x = a.real; x += r; return a * 2, x * d.real",
+        "return np.sin(d.real) * r, np.arctan2(d.imag, d.real) + 1, np.exp(d.imag) * 2",
+        "return np.angle(d) * 2, np.where(m, d.real, r) - d.imag, d.real.astype('f4') * 2",
+        "return r.real * 2 + r, (r * 2).real + r.imag, abs(r * 2) + abs(r)",
+        "x = abs(r - 1); return x * abs(r * 2 - x), abs(x) + 1, abs(d).sum()",
+    ],
+)
+def test_views_of_parts(dtype: str, statements: str) -> None:
+    """What is written in a view, or in its array, is seen through the other one."""
+    eager, traced = both(f"def f(a, b, c, r, m):\n    d = a * b + c\n    {statements}\n")
+    for length, extreme in itertools.product((300, 300, 300, *FEW_LENGTHS, 20_000, 70_000), (0.0, 0.02)):
+        check(eager, traced, again(operands(dtype, length, extreme)))
+    for shape, layout in itertools.product(((3, 17), (40, 31), (1, 30), (30, 1)), LAYOUTS.values()):
+        made = operands(dtype, shape)
+        made[0] = layout(made[0])
+        check(eager, traced, lambda made=made: [array.copy("K") for array in made])
 
 
 @pytest.mark.parametrize("code", ["F", "D"])

@@ -57,6 +57,10 @@ INTEGERS = {
     "many": FLOATS["many"],
     "numbers": "return (" + " + ".join(f"(a * {k} - b * {k + 3})" for k in range(20)) + ") * c",
 }
+HALVES = {
+    **{name: program for name, program in FLOATS.items() if name != "signs"},
+    "signs": "return -a * np.abs(b - 1) - np.fabs(a * b), np.absolute(c * b), -(a + 0)",
+}
 BOOLS = {
     "logic": "return (a & b) | ~c, (a | c) & m",
     "functions": "return np.logical_not(np.logical_and(a, b)) | np.logical_or(c, m), np.bitwise_or(a, c) & m",
@@ -64,13 +68,14 @@ BOOLS = {
 }
 PROGRAMS: dict[str, dict[str, str]] = {
     **dict.fromkeys(("float32", "float64"), FLOATS),
+    "float16": HALVES,
     **dict.fromkeys(("int32", "int64", "uint32", "uint64"), INTEGERS),
     **dict.fromkeys(
         ("int8", "uint8", "int16", "uint16"), {name: INTEGERS[name] for name in INTEGERS if name != "shifts"}
     ),
     "bool": BOOLS,
 }
-NUMBERS = [dtype for dtype in PROGRAMS if dtype != "bool"]
+NUMBERS = [dtype for dtype in PROGRAMS if dtype not in ("bool", "float16")]
 CASES = [(dtype, name) for dtype, programs in PROGRAMS.items() for name in programs]
 
 
@@ -329,3 +334,182 @@ def test_floats_and_doubles(name: str) -> None:
     assert "[float32]" in kernels_of(
         eager, lambda: [numbers(dtype, 300) for dtype in ("f4", "f8", "f8", "f4")]
     )
+
+
+def halves() -> np.ndarray:
+    """Every float16 number."""
+    return np.arange(1 << 16, dtype=np.uint16).view(np.float16)
+
+
+HALF_PROGRAMS = {
+    "sums": "return a + b, a - b, (a + b) - a",
+    "products": "return a * b, np.square(a) - b, a * 3 + b",
+    "quotients": "return a / b, np.reciprocal(a) + 0, 2 / a",
+    "roots": "return np.sqrt(a) * 1, np.sqrt(a + b)",
+    "signs": "return -a, np.abs(a), np.fabs(b) + a, -(a * b)",
+    "comparisons": "return a < b, a <= b, a == b, a != b, a > b, a >= b, np.where(a < b, a, b)",
+    "extremes": "return np.maximum(a, b), np.minimum(a, b), np.clip(a, b, 2), np.fmax(a, b), np.fmin(a, b)",
+    "rounded": "return np.floor(a), np.ceil(a), np.trunc(b), np.rint(a)",
+    "to floats": "return a.astype(np.float32) * 2, b.astype(np.float64) - 1, a.astype(np.float32) + b",
+    "from floats": "return (f * 3).astype(np.half), (d * 3).astype(np.half), (f.astype(np.half) + a) * b",
+    "mixed": "return a * f, b + d, a * m, (a * b).astype(np.float32) * f - a",
+    "other functions": "return np.exp(a) * b, np.log(np.abs(a)) + b, a // b, a % b, a ** 2 - b",
+    "in place": "a *= b; a += 1; b[:] = a * a; return a - b",
+    "chain": "return (a * b + a - b) * 3 + a",
+}
+
+
+def half_operands(a: np.ndarray, b: np.ndarray) -> list[np.ndarray]:
+    size = a.size
+    singles = RANDOM.integers(0, 1 << 32, size, np.uint32).view(np.float32)
+    small = RANDOM.uniform(-9, 5, size)
+    doubles = np.ldexp(RANDOM.uniform(-1, 1, size), RANDOM.integers(-30, 20, size))
+    singles[::2] = doubles.astype(np.float32)[::2]
+    singles[1::5] = (np.ldexp(1.0, np.round(small).astype(int)))[1::5]
+    return [a, b, singles, doubles, RANDOM.integers(0, 2, size).astype(bool)]
+
+
+def ordinary_halves() -> list[np.ndarray]:
+    return half_operands(*(RANDOM.uniform(0.5, 2, 300).astype(np.float16) for _ in "ab"))
+
+
+def traced_half(name: str) -> tuple[Any, Any]:
+    """A new one each time, since a group that had to report something waits for some calls."""
+    eager, traced = both(f"def f(a, b, f, d, m):\n    {HALF_PROGRAMS[name]}\n")
+    for _ in range(WARM_UP):
+        traced(*ordinary_halves())
+    ran = groups_run()
+    check(eager, traced, again(ordinary_halves()), {"all": "ignore"})
+    assert groups_run() > ran, tagalong.explain(traced)
+    return eager, traced
+
+
+@pytest.mark.parametrize("name", HALF_PROGRAMS)
+def test_every_half(name: str) -> None:
+    """Bits, flags and warnings of all numbers, and of random pairs."""
+    eager, traced = traced_half(name)
+    every = halves()
+    # Without NaNs, infinities and results for NumPy's loops, so that vector code computes whole blocks.
+    finite = every[np.isfinite(every) & (np.abs(every) >= 0.0625) & (np.abs(every) <= 128)]
+    for _ in range(4):
+        made = half_operands(RANDOM.permutation(finite), RANDOM.permutation(finite))
+        check(eager, traced, again(made), {"all": "ignore"})
+    pairs = [(every, every[::-1].copy()), (every, np.roll(every, 1)), (every, np.full_like(every, 1.5))]
+    pairs += [(RANDOM.permutation(every), RANDOM.permutation(every)) for _ in range(4)]
+    for (a, b), errstate in itertools.product(pairs, ({"all": "ignore"}, {"all": "warn"})):
+        eager, traced = traced_half(name)
+        check(eager, traced, again(half_operands(a, b)), errstate)
+    # Alone in a short array each number decides the flags.
+    for start in range(0, 1 << 16, 4093):
+        eager, traced = traced_half(name)
+        for count in (1, 2, 7, 17):
+            a = every[start:][:count]
+            check(eager, traced, again(half_operands(a, RANDOM.choice(every, a.size))), {"all": "warn"})
+
+
+@pytest.mark.parametrize("product", [2.0**-14, 2.0**-15, 2.0**-24, 2.0**-25, 65504.0, 65520.0])
+def test_flags_of_halves(product: float) -> None:
+    """Overflow and underflow around the limits of normal numbers."""
+    eager, traced = both("def f(a, b):\n    c = a * b\n    return c + 0, c / 1.5\n")
+    for _ in range(WARM_UP):
+        traced(*(np.ones(300, np.float16) for _ in "ab"))
+    for exponent in range(-6, 7):
+        a = np.full(40, 2.0**exponent, np.float16)
+        around = np.float16(product / 2.0**exponent)
+        for b in (around, np.nextafter(around, np.float16(0)), np.nextafter(around, np.float16(np.inf))):
+            for one in (a, np.nextafter(a, np.float16(0)), np.nextafter(a, np.float16(9))):
+                for errstate in ERRSTATES:
+                    check(eager, traced, lambda one=one, b=b: [one, np.full(40, b)], errstate)
+
+
+NARROWINGS = [
+    *itertools.permutations(("int64", "int32", "int16", "int8"), 2),
+    *itertools.permutations(("uint64", "uint32", "uint16", "uint8"), 2),
+    ("int64", "uint8"),
+    ("uint64", "int16"),
+    ("int32", "uint16"),
+    ("float64", "float32"),
+    ("float32", "float16"),
+    ("int64", "float64"),
+    ("int32", "float32"),
+    ("uint64", "float64"),
+    ("uint32", "float32"),
+    *((dtype, "bool_") for dtype in NUMBERS),
+]
+
+
+@pytest.mark.parametrize(("one", "other"), NARROWINGS)
+def test_casts_to_any_type(one: str, other: str) -> None:
+    """astype and assignments, which the stores convert."""
+    eager, traced = both(
+        f"def f(a, b, c, m):\n    d = (a * b).astype(np.{other})\n    e = d.astype(np.{one})\n"
+        f"    c[:] = a * 2 - b\n    return d, e * b, a.astype(np.{other}), c, d.astype(np.{one}) + a, ~(d == c)\n"
+    )
+
+    def make(shape: Any, extreme: float = 0.0) -> list[np.ndarray]:
+        made = [numbers(dtype, shape, extreme=extreme) for dtype in (one, one, other)]
+        return [*made, RANDOM.integers(0, 2, shape).astype(bool)]
+
+    def copies(made: list[np.ndarray]) -> Callable[[], list[np.ndarray]]:
+        return lambda: [array.copy("K") for array in made]
+
+    for _ in range(WARM_UP):
+        traced(*make(300))
+    for length in (*range(1, 150), 1025, 9000):
+        ran = groups_run()
+        check(eager, traced, copies(make(length)), {"all": "ignore"})
+        assert groups_run() > ran, tagalong.explain(traced)
+    for length, extreme, errstate in itertools.product((*FEW_LENGTHS, 9000), (0.02, 1.0), ERRSTATES):
+        check(eager, traced, copies(make(length, extreme)), errstate)
+    for shape, layout in itertools.product(((3, 17), (40, 31), (5, 1030)), LAYOUTS.values()):
+        made = make(shape, 0.01)
+        made[0] = layout(made[0])
+        check(eager, traced, lambda made=made: list(made), {"all": "ignore"})
+    simple, _ = both(f"def f(a, b, c, m):\n    return (a * b).astype(np.{other}), a + b\n")
+    kernels = kernels_of(simple, lambda: make(300))
+    is_there = (
+        HAS_VECTORS and _core.options()["most_lanes"] == 8 if one[0] == "u" and other[0] == "f" else True
+    )
+    assert not is_there or np.dtype(one).itemsize < np.dtype(other).itemsize or "NumPy's loop" not in kernels
+
+
+@pytest.mark.parametrize("dtype", NUMBERS)
+def test_extremes_beside_nans(dtype: str) -> None:
+    eager, traced = both(
+        "def f(a, b, c, m):\n    return np.fmax(a, b + 0) - np.fmin(a * 1, c), np.fmin(b, 1)\n"
+    )
+    for _ in range(WARM_UP):
+        traced(*operands(dtype, 300))
+    for length in LENGTHS:
+        made = operands(dtype, length)
+        if made[0].dtype.kind == "f":
+            made[0][::3] = np.nan
+            made[1][1::3] = np.nan
+        ran = groups_run()
+        check(eager, traced, again(made), {"all": "ignore"})
+        assert groups_run() > ran, tagalong.explain(traced)
+    for length, extreme, errstate in itertools.product(FEW_LENGTHS, (0.02, 0.3, 1.0), ERRSTATES):
+        check(eager, traced, again(operands(dtype, length, extreme)), errstate)
+    kernels = kernels_of(eager, lambda: operands(dtype, 300))
+    assert "vector kernel" in kernels and "NumPy's loop" not in kernels, kernels
+
+
+def test_bools_that_differ() -> None:
+    """NumPy compares bools that it has not made in several ways, so these are its own."""
+    eager, traced = both(
+        "def f(a, b, c, m):\n    d = (a ^ b) | (b != c)\n    return d, (a == b) & m, np.logical_xor(a, c), d == m\n"
+    )
+
+    def make(shape: Any) -> list[np.ndarray]:
+        return [RANDOM.integers(0, 2, shape).astype(bool) for _ in range(4)]
+
+    for length in (300, 300, 300, *LENGTHS, 20_000):
+        check(eager, traced, lambda made=make(length): list(made))  # noqa: B008
+    for shape, (first, second) in itertools.product(
+        ((3, 17), (40, 31), (5, 1030)), itertools.product(LAYOUTS, LAYOUTS)
+    ):
+        made = make(shape)
+        made[0], made[1] = LAYOUTS[first](made[0]), LAYOUTS[second](made[1])
+        check(eager, traced, lambda made=made: list(made))
+    kernels = kernels_of(eager, lambda: make(300))
+    assert "vector kernel" in kernels and "NumPy's loop" not in kernels, kernels

@@ -63,7 +63,7 @@ void GroupCommit::leave_registers() {
       continue;
     }
     const Content& content = contents_.at(index);
-    if (group_.returns && ((content.kind == Kind::kResult && !is_returned(index)) ||
+    if (group_.returns && ((content.kind == Kind::kResult && !is_returned(index)) || content.kind == Kind::kView ||
                            (content.kind == Kind::kTuple && place != returned_))) {
       continue;
     }

@@ -72,11 +72,11 @@ std::size_t GroupContents::result_count() const {
 bool GroupContents::are_returnable(std::int32_t place) const {
   const auto known = state_.registers.find(place);
   const int index = known == state_.registers.end() ? -1 : known->second;
-  // What other variables hold ends unseen, so a tuple need not exist.
+  // What other variables hold ends unseen, so tuples and views need not exist.
   const auto are_others_presentable = [&] {
     return std::ranges::all_of(state_.registers, [&](const auto& other) {
       return other.first == place || other.second < 0 || at(other.second).kind == Kind::kTuple ||
-             is_presentable(other.second);
+             at(other.second).kind == Kind::kView || is_presentable(other.second);
     });
   };
   if (index < 0 || at(index).kind != Kind::kTuple) {

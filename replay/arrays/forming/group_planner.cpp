@@ -203,6 +203,9 @@ bool FusionPlanner::take(const Step& step) {
     case Op::call:
       is_taken = call(step, operands);
       break;
+    case Op::load_attr:
+      is_taken = load_attribute_of(step, operands);
+      break;
     case Op::sync_local:
       is_taken = true;
       locals_.push_back({&step, contents_.of(operands[0])});

@@ -68,6 +68,7 @@ class FusionPlanner {
   // group_planner_values.cpp
   bool refuse_value();
   bool calculate(const Step& step, const std::int32_t* operands);
+  bool load_attribute_of(const Step& step, const std::int32_t* operands);
   bool load_method_of_object(const Step& step, const std::int32_t* operands);
   bool store_attribute(const Step& step, const std::int32_t* operands);
   bool unpack(const Step& step, const std::int32_t* operands);
@@ -97,6 +98,8 @@ class FusionPlanner {
   bool call(const Step& step, const std::int32_t* operands);
   bool cast(const Step& step, const std::int32_t* operands);
   bool reduce(const Step& step, array::Reduction reduction, std::span<const std::int32_t> operands);
+  bool take_component(const Step& step, std::int32_t place, bool is_imaginary);
+  bool absolute(const Step& step, const std::int32_t* operands);
   bool count_bins(const Step& step, std::span<const std::int32_t> operands);
 
   array::MultiPassBuilder& builder() { return contents_.builder(); }

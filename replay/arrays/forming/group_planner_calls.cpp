@@ -5,12 +5,16 @@
 #include <optional>
 
 #include "replay/arrays/forming/group_planner.h"
+#include "replay/arrays/kernels/casts.h"
 #include "replay/arrays/kernels/histogram.h"
+#include "replay/objects/known_functions.h"
 
 namespace tagalong::replay {
 namespace {
 
 using VerbKind = array::ArrayVerb::Kind;
+
+constexpr int kFunctionSlots = 2;  // null and the function
 
 bool is_named(PyObject* keywords, Py_ssize_t index, const char* name) {
   return PyUnicode_CompareWithASCIIString(PyTuple_GET_ITEM(keywords, index), name) == 0;
@@ -117,6 +121,10 @@ bool FusionPlanner::call(const Step& step, const std::int32_t* operands) {
     callable = contents_.is_null(operands[0]) ? contents_.same_callable(operands[1]) : nullptr;
     function = array::known_function(callable);
   }
+  if (callable != nullptr && replay::known_function(callable) == Known::kAbsolute && step.object == Py_None &&
+      step.operand_count == kFunctionSlots + 1) {
+    return absolute(step, operands);
+  }
   const bool is_ufunc = callable != nullptr && Py_TYPE(callable) == np().ufunc_type && has_out(step.object);
   const bool is_reduction = function.kind == array::KnownFunction::Kind::kReduction;
   const bool is_known = function.kind != array::KnownFunction::Kind::kNone && step.object == Py_None;
@@ -136,6 +144,12 @@ bool FusionPlanner::call(const Step& step, const std::int32_t* operands) {
     return is_method && step.object == Py_None && step.operand_count == 3 ? cast(step, operands)
                                                                           : refuse(Reason::kOther);
   }
+  if (array::is_component(function)) {
+    const bool is_imaginary = function.kind == array::KnownFunction::Kind::kImaginaryPart;
+    return is_known && step.operand_count == kFunctionSlots + 1
+               ? take_component(step, operands[kFunctionSlots], is_imaginary)
+               : refuse(Reason::kOther);
+  }
   if (function.kind == array::KnownFunction::Kind::kConjugate && (!is_method || step.operand_count != 2)) {
     return refuse(Reason::kOther);
   }
@@ -153,6 +167,47 @@ bool FusionPlanner::call(const Step& step, const std::int32_t* operands) {
     name_out(step.object, &verb);
   }
   return add(verb, step);
+}
+
+// The real or imaginary parts of a result: a view without an object.
+bool FusionPlanner::take_component(const Step& step, std::int32_t place, bool is_imaginary) {
+  const Content* whole = contents_.find(place);
+  if (whole == nullptr || whole->kind != Kind::kResult) {
+    return refuse(Reason::kOther);
+  }
+  const int number =
+      builder().add({.kind = VerbKind::kComponent, .code = is_imaginary ? 1 : 0, .operands = {whole->number}});
+  if (number < 0) {
+    return refuse(builder().reason());
+  }
+  contents_.define(step.result, {.kind = Kind::kView, .number = number});
+  return true;
+}
+
+// The builtin function, of an array. Eager NumPy may compute into a result without a name; it does not into an existing
+// array of complex numbers.
+bool FusionPlanner::absolute(const Step& step, const std::int32_t* operands) {
+  const std::int32_t place = operands[kFunctionSlots];
+  const int index = contents_.of(place);
+  if (index < 0) {
+    return refuse(Reason::kOther);
+  }
+  const bool is_result = contents_.at(index).kind == Kind::kResult && !builder().is_scalar(contents_.at(index).number);
+  const bool is_view = contents_.at(index).kind == Kind::kView;
+  const bool is_existing =
+      contents_.is_existing_array(index) && array::holds_complex(np(), array::as_array(contents_.at(index).object));
+  if (!is_result && !is_view && !is_existing) {
+    return calculate(step, operands);
+  }
+  const int number = contents_.number_of(place);
+  if (number < 0) {
+    return refuse(Reason::kForeign);
+  }
+  return add({.kind = VerbKind::kCall,
+              .object = np().ufunc(array::UfuncName::kAbsolute),
+              .operands = {number},
+              .temporaries = is_result && !contents_.is_held_elsewhere(place) ? 1U : 0U},
+             step);
 }
 
 // array.astype(dtype), where the dtype is one of NumPy's own or a type that means one.

@@ -75,6 +75,17 @@ bool FusionPlanner::calculate(const Step& step, const std::int32_t* operands) {
   return true;
 }
 
+// Of an array that the group makes, only the real and imaginary parts are known.
+bool FusionPlanner::load_attribute_of(const Step& step, const std::int32_t* operands) {
+  const Content* content = contents_.find(operands[0]);
+  if (content == nullptr || content->kind != Kind::kResult) {
+    return calculate(step, operands);
+  }
+  const auto is_named = [&](const char* name) { return PyUnicode_CompareWithASCIIString(step.object, name) == 0; };
+  const bool is_imaginary = is_named("imag");
+  return is_imaginary || is_named("real") ? take_component(step, operands[0], is_imaginary) : refuse(Reason::kOther);
+}
+
 // A tuple that the group has built, or one that exists.
 bool FusionPlanner::unpack(const Step& step, const std::int32_t* operands) {
   const std::int32_t* results = operands + step.operand_count;

@@ -75,10 +75,11 @@ struct PlanOperation {
   bool drops_axes = false;           // of a column: the reduced axes are dropped
   std::int16_t axis_reduction = -1;  // index in axis_reductions
   VectorOp vector_op = VectorOp::kNone;
-  LaneType lane_type = LaneType::kFloat64;     // of the operands, unless they are bools; of a cast, of the result
-  bool is_complex = false;                     // of the vector code: there are numbers with two parts of that type
-  LaneType widened_type = LaneType::kFloat64;  // of the operand of kWiden
-  Cost cost = kPlainCost;                      // of the operation's own loop
+  LaneType lane_type = LaneType::kFloat64;    // of the operands, unless they are bools; of a cast, of the result
+  bool is_complex = false;                    // of the vector code: there are numbers with two parts of that type
+  bool is_half = false;                       // the same, float16
+  LaneType memory_type = LaneType::kFloat64;  // of the operand of kWiden, and of the result of kNarrow
+  Cost cost = kPlainCost;                     // of the operation's own loop
   // For people. Names belong to kernels, which live as long as the process, or are literals.
   std::string_view name;
   std::uint8_t out_type = 0;
@@ -184,6 +185,7 @@ struct FusionPlan {
 
   int nd = 0;  // number of dimensions; 0: any
   BlockCut cut = BlockCut::kAnywhere;
+  Extent sum_parts = 1;  // of an element that is summed: complex numbers have two
   FloatUnits float_units = FloatUnits::kNone;
   bool is_fused = false;                 // all operations are one step
   bool stores_no_nans = false;           // steps bail out where they would store a NaN
@@ -196,6 +198,7 @@ struct FusionPlan {
   bool reduces_inputs = false;           // existing arrays are reduced, so each has to be one row of memory
   bool may_differ_alone = false;         // of two NaNs, NumPy may show another one where arrays have one element
   bool has_complex = false;              // a loop depends on whether a stride is negative
+  bool reads_components = false;         // eager's loops read real or imaginary parts with gaps between them
   bool shows_signs = false;              // results without NaNs show the sign or payload of NaNs
   std::size_t calls = 0;                 // operations without casts
   Extent cost = 0;                       // cost of an element in all operations and reductions

@@ -40,15 +40,15 @@ bool may_split(const FusionPlan& plan, const RunState& state) {
                      reduces_whole_rows);
 }
 
-// Splits at multiples of `unit`; 0: where the pairwise sum of all elements is split.
-void split_tree(Extent begin, Extent count, Extent unit, std::size_t parts, std::vector<Part>* cut) {
+// Splits at multiples of `unit`; 0: where the pairwise sum of all elements is split, which have so many parts.
+void split_tree(Extent begin, Extent count, Extent unit, Extent sum_parts, std::size_t parts, std::vector<Part>* cut) {
   if (parts == 1) {
     cut->push_back({.begin = begin, .count = count, .sums = {}});
     return;
   }
-  const Extent left = unit == 0 ? left_half(count) : count / 2 / unit * unit;
-  split_tree(begin, left, unit, parts / 2, cut);
-  split_tree(begin + left, count - left, unit, parts / 2, cut);
+  const Extent left = unit == 0 ? left_half(count, sum_parts) : count / 2 / unit * unit;
+  split_tree(begin, left, unit, sum_parts, parts / 2, cut);
+  split_tree(begin + left, count - left, unit, sum_parts, parts / 2, cut);
 }
 
 void add_tree(const FusionPlan& plan, std::size_t parts, const Part*& next, Accumulator* sums) {
@@ -142,7 +142,11 @@ bool compute_in_parallel(const FusionPlan& plan, const PartMemory& memory, RunSt
                                                          : state->axis_reductions->row;
   const bool is_whole = state->piece >= state->count;
   const Extent rows = std::max<Extent>(kBlock / row, 1) * row;
-  split_tree(0, state->count, !plan.is_tree() ? rows : is_whole ? 0 : state->piece, memory.parts, &parts);
+  split_tree(0, state->count,
+             !plan.is_tree() ? rows
+             : is_whole      ? 0
+                             : state->piece,
+             plan.sum_parts, memory.parts, &parts);
   if (!run_parts(parts.size(),
                  [&](std::size_t number) { compute_part(plan, *state, space, memory, number, &parts[number]); })) {
     return !state->is_reused &&

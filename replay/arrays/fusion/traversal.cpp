@@ -10,7 +10,8 @@ Traversal::Traversal(const FusionPlan& plan, RunState* state, Space* space)
     : plan_(plan), state_(*state), space_(space), block_(plan, state) {
   const bool has_whole_rows = state->axis_reductions != nullptr && state->axis_reductions->row != 0;
   order_ = has_whole_rows ? Order::kRows : plan.is_tree() ? Order::kTree : Order::kBlocks;
-  checks_nans_ = space != nullptr || order_ != Order::kBlocks || plan.is_tree() || plan.has_masks;
+  checks_nans_ =
+      space != nullptr || order_ != Order::kBlocks || plan.is_tree() || plan.has_masks || plan.reads_components;
 }
 
 // Computes the next block: gathers its operands, computes, scatters and reduces.
@@ -109,7 +110,7 @@ bool Traversal::compute_tree(Extent count, Accumulator* sums) {
     // The block was longer than the temporaries' blocks, and the steps bailed out.
   }
   std::array<Accumulator, kMaxFusionReductions> right;  // NOLINT(cppcoreguidelines-pro-type-member-init)
-  const Extent left = left_half(count);
+  const Extent left = left_half(count, plan_.sum_parts);
   if (!compute_tree(left, sums) || !compute_tree(count - left, right.data())) {
     return false;
   }

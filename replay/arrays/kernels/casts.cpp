@@ -6,6 +6,8 @@
 #include <limits>
 #include <type_traits>
 
+#include "replay/arrays/numpy/half.h"
+
 namespace tagalong::array {
 
 namespace {
@@ -157,7 +159,56 @@ StridedLoop from_type(unsigned to, bool is_any) {
   }
 }
 
+// By way of float, apart from doubles; only those of NumPy's casts that fit into any number of that type.
+template <class From, class To>
+To convert_half(From value) {
+  if constexpr (std::is_same_v<From, To>) {
+    return value;
+  } else if constexpr (std::is_same_v<From, Half>) {
+    return std::is_same_v<To, double> ? static_cast<To>(double_of(value)) : static_cast<To>(float_of(value));
+  } else if constexpr (std::is_same_v<From, double>) {
+    return half_of(value);
+  } else {
+    return half_of(static_cast<float>(value));
+  }
+}
+
+template <class From, class To>
+int cast_half(MethodContext* /*context*/, char* const* data, const Extent* dims, const Extent* strides, void* /*aux*/) {
+  for (Extent i = 0; i < dims[0]; ++i) {
+    From value;
+    std::memcpy(&value, data[0] + i * strides[0], sizeof(value));
+    const To converted = convert_half<From, To>(value);
+    std::memcpy(data[1] + i * strides[1], &converted, sizeof(converted));
+  }
+  return 0;
+}
+
+StridedLoop find_half(unsigned from, unsigned to, bool is_any) {
+  if (from == kHalf) {
+    return to == kHalf     ? cast_half<Half, Half>
+           : to == kFloat  ? cast_half<Half, float>
+           : to == kDouble ? cast_half<Half, double>
+                           : nullptr;
+  }
+  switch (from) {
+    case kInt8:
+      return cast_half<signed char, Half>;
+    case kUInt8:
+      return cast_half<unsigned char, Half>;
+    case kFloat:
+      return is_any ? cast_half<float, Half> : nullptr;
+    case kDouble:
+      return is_any ? cast_half<double, Half> : nullptr;
+    default:
+      return nullptr;
+  }
+}
+
 StridedLoop find(unsigned from, unsigned to, bool is_any) {
+  if (from == kHalf || to == kHalf) {
+    return find_half(from, to, is_any);
+  }
   switch (from) {
     case kBool:
       return from_type<bool>(to, is_any);
@@ -194,7 +245,29 @@ StridedLoop find(unsigned from, unsigned to, bool is_any) {
   }
 }
 
+template <class T, bool is_imaginary>
+int copy_component(MethodContext* /*context*/, char* const* data, const Extent* dims, const Extent* strides,
+                   void* /*aux*/) {
+  const char* from = data[0] + (is_imaginary ? sizeof(T) : 0);
+  for (Extent i = 0; i < dims[0]; ++i) {
+    std::memcpy(data[1] + i * strides[1], from + i * strides[0], sizeof(T));
+  }
+  return 0;
+}
+
 }  // namespace
+
+FloatUnits cast_units(unsigned from, unsigned to) {
+  const bool is_from_float = is_floating(from) || is_complex(from);
+  return to == kHalf ? FloatUnits::kAll : is_from_float ? FloatUnits::kVector : FloatUnits::kNone;
+}
+
+StridedLoop component_loop(unsigned type, bool is_imaginary) {
+  if (type == kComplexFloat) {
+    return is_imaginary ? copy_component<float, true> : copy_component<float, false>;
+  }
+  return is_imaginary ? copy_component<double, true> : copy_component<double, false>;
+}
 
 StridedLoop cast_loop(unsigned from, unsigned to) { return find(from, to, false); }
 StridedLoop unsafe_cast_loop(unsigned from, unsigned to) { return find(from, to, true); }

@@ -1,5 +1,7 @@
 #include "replay/arrays/kernels/costs.h"
 
+#include <algorithm>
+
 #include "replay/arrays/kernels/ufunc_info.h"
 #include "replay/codegen/vector/svml_functions.h"
 
@@ -8,6 +10,7 @@ namespace {
 
 constexpr Cost kGlibcCost = 48;  // vectorised sin, cos and arcsin (libm_functions.h)
 constexpr Cost kSelectCost = 4;
+constexpr Cost kHalfCost = 64;       // conversions in integer arithmetic
 constexpr Cost kComplexFactor = 24;  // of a function of complex numbers, which has no vectors
 
 }  // namespace
@@ -23,6 +26,9 @@ Cost loop_cost(const Kernel& kernel) {
   }
   if (kernel.name.empty() && kernel.nin == 3) {
     return kSelectCost;
+  }
+  if (type == kHalf) {
+    return std::max<Cost>(row.cost_float, kHalfCost);
   }
   if (is_complex(type)) {
     return row.cost_double == 0 ? 2 * kPlainCost : kComplexFactor * row.cost_double;

@@ -17,7 +17,7 @@ struct Row {
   bool is_method;
   KnownFunction function;
 };
-constexpr std::array<Row, 20> kRows{{{"sum", true, {Kind::kReduction, Reduction::kSum}},
+constexpr std::array<Row, 22> kRows{{{"sum", true, {Kind::kReduction, Reduction::kSum}},
                                      {"prod", true, {Kind::kReduction, Reduction::kProd}},
                                      {"max", true, {Kind::kReduction, Reduction::kMax}},
                                      {"min", true, {Kind::kReduction, Reduction::kMin}},
@@ -33,6 +33,8 @@ constexpr std::array<Row, 20> kRows{{{"sum", true, {Kind::kReduction, Reduction:
                                      {"astype", true, {Kind::kAstype, Reduction::kCount}},
                                      {"conj", true, {Kind::kConjugate, Reduction::kCount}},
                                      {"conjugate", true, {Kind::kConjugate, Reduction::kCount}},
+                                     {"real", false, {Kind::kRealPart, Reduction::kCount}},
+                                     {"imag", false, {Kind::kImaginaryPart, Reduction::kCount}},
                                      {"bincount", false, {Kind::kBins, Reduction::kCount}},
                                      {"roll", false, {Kind::kRoll, Reduction::kCount}},
                                      {"diff", false, {Kind::kDifference, Reduction::kCount}},
@@ -99,10 +101,11 @@ int select_wide(MethodContext* /*context*/, char* const* data, const Extent* dim
 
 Ref dispatcher(const char* name) {
   // The names of NumPy 2, and of NumPy 1.
-  constexpr std::array kModules{"numpy._core.fromnumeric", "numpy.core.fromnumeric", "numpy._core.multiarray",
-                                "numpy.core.multiarray",   "numpy._core.numeric",    "numpy.core.numeric",
-                                "numpy._core.shape_base",  "numpy.core.shape_base",  "numpy.lib._function_base_impl",
-                                "numpy.lib.function_base", "numpy.linalg._linalg",   "numpy.linalg.linalg"};
+  constexpr std::array kModules{"numpy._core.fromnumeric",    "numpy.core.fromnumeric", "numpy._core.multiarray",
+                                "numpy.core.multiarray",      "numpy._core.numeric",    "numpy.core.numeric",
+                                "numpy._core.shape_base",     "numpy.core.shape_base",  "numpy.lib._function_base_impl",
+                                "numpy.lib.function_base",    "numpy.linalg._linalg",   "numpy.linalg.linalg",
+                                "numpy.lib._type_check_impl", "numpy.lib.type_check"};
   for (const char* path : kModules) {
     PyObject* module = imported_module(path);
     Ref function = module == nullptr ? Ref() : Ref::steal(PyObject_GetAttrString(module, name));

@@ -18,6 +18,8 @@ struct KnownFunction {
     kAstype,
     kBins,
     kConjugate,
+    kRealPart,  // np.real and np.imag
+    kImaginaryPart,
     // Written in Python over parts of arrays
     kRoll,
     kDifference,
@@ -40,6 +42,10 @@ struct KnownFunction {
 [[nodiscard]] bool may_be_reduction(PyObject* name);
 // Whether it is written in Python, as assignments and arithmetic of parts of arrays.
 [[nodiscard]] bool is_of_parts(KnownFunction function);
+// Whether it gives the real or the imaginary parts.
+[[nodiscard]] constexpr bool is_component(KnownFunction function) {
+  return function.kind == KnownFunction::Kind::kRealPart || function.kind == KnownFunction::Kind::kImaginaryPart;
+}
 
 // np.where as a loop of three operands, the first of bools, for elements of this size.
 [[nodiscard]] StridedLoop select_loop(std::size_t item_size);

@@ -22,7 +22,9 @@ constexpr Extent kGilThresholdCheap = 8192;
 // Bounds the memory of programs that create ufuncs in a loop.
 constexpr std::size_t kMaxKernels = 1U << 16U;
 
-bool is_plain(unsigned type) { return type == kBool || is_integer(type) || type == kFloat || type == kDouble; }
+bool is_plain(unsigned type) {
+  return type == kBool || is_integer(type) || type == kHalf || type == kFloat || type == kDouble;
+}
 bool is_plain_or_complex(unsigned type) { return is_plain(type) || type == kComplexFloat || type == kComplexDouble; }
 
 // Sums, differences and products only compute; other loops may clear the floating point flags.
@@ -67,6 +69,9 @@ void apply_knowledge(const Numpy& np, Kernel* kernel) {
   }
   kernel->alias_safe = true;
   kernel->repeatable = true;
+  if (kernel->in_type[0] == kHalf || kernel->out_type == kHalf) {
+    return;  // conversions raise flags by hand, and take long
+  }
   kernel->gil_threshold = kGilThresholdCheap;
   if (raises == UfuncRaises::kNothing) {
     const bool integers = kernel->in_type[0] != kFloat && kernel->in_type[0] != kDouble && kernel->out_type != kFloat &&

@@ -32,6 +32,40 @@ bool takes_complex(VectorOp what) {
   }
 }
 
+// half_steps.h has the steps.
+bool takes_half(VectorOp what) {
+  using enum VectorOp;
+  switch (what) {
+    case kAdd:
+    case kSubtract:
+    case kMultiply:
+    case kDivide:
+    case kSqrt:
+    case kSquare:
+    case kReciprocal:
+    case kNegative:
+    case kAbsolute:
+    case kMaximum:
+    case kMinimum:
+    case kClip:
+    case kFloor:
+    case kCeil:
+    case kTrunc:
+    case kRint:
+    case kLess:
+    case kLessEqual:
+    case kEqual:
+    case kNotEqual:
+    case kGreater:
+    case kGreaterEqual:
+    case kSelect:
+    case kCopy:
+      return has_half();
+    default:
+      return false;
+  }
+}
+
 std::optional<LaneType> lane_type_of(unsigned type) {
   switch (type) {
     case kDouble:
@@ -66,23 +100,43 @@ LaneOperation lane_operation(VectorOp what, unsigned type) {
     const LaneType part = type == kComplexFloat ? LaneType::kFloat32 : LaneType::kFloat64;
     return takes_complex(what) ? LaneOperation{what, part, true} : LaneOperation{};
   }
+  if (type == kHalf) {
+    return takes_half(what) ? LaneOperation{what, LaneType::kFloat32, false, true} : LaneOperation{};
+  }
   const std::optional<LaneType> lanes = lane_type_of(type);
   return lanes && takes(what, *lanes) ? LaneOperation{what, *lanes} : LaneOperation{};
 }
 
-LaneOperation cast_operation(unsigned from_type, unsigned to_type, LaneType* from) {
+LaneOperation cast_operation(unsigned from_type, unsigned to_type, LaneType* other) {
   if ((from_type == kFloat && to_type == kComplexFloat) || (from_type == kDouble && to_type == kComplexDouble)) {
     return lane_operation(VectorOp::kComplexOf, to_type);
+  }
+  if (from_type == kHalf && has_half() && (to_type == kFloat || to_type == kDouble)) {
+    *other = LaneType::kFloat16;
+    return {.what = VectorOp::kWiden, .type = to_type == kFloat ? LaneType::kFloat32 : LaneType::kFloat64};
+  }
+  if (from_type == kFloat && to_type == kHalf && has_half()) {
+    return {.what = VectorOp::kRoundHalf, .type = LaneType::kFloat32, .is_half = true};
   }
   const std::optional<LaneType> to = lane_type_of(to_type);
   if (to && from_type == kBool) {
     return {.what = VectorOp::kFromBool, .type = *to};
   }
   const std::optional<LaneType> known = lane_type_of(from_type);
+  if (known && to_type == kBool) {
+    return {.what = VectorOp::kIsTrue, .type = *known};
+  }
+  if (to && known && has_narrowing(*known, *to)) {
+    *other = *to;
+    return {.what = VectorOp::kNarrow, .type = *known};
+  }
+  if (to && known && has_to_float(*known, *to)) {
+    return {.what = VectorOp::kToFloat, .type = *known};
+  }
   if (!to || !known || !has_widening(*known, *to)) {
     return {};
   }
-  *from = *known;
+  *other = *known;
   return {.what = VectorOp::kWiden, .type = *to};
 }
 

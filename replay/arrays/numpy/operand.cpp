@@ -6,6 +6,8 @@
 #include <limits>
 #include <type_traits>
 
+#include "replay/arrays/numpy/half.h"
+
 namespace tagalong::array {
 
 namespace {
@@ -230,6 +232,29 @@ bool store_floats(const Numpy& np, const Value& value, bool complex, char* place
   return true;
 }
 
+// Only numbers that the conversion neither makes infinite nor subnormal, and integers that are exact.
+bool store_half(const Numpy& np, const Value& value, char* place) {
+  constexpr long long kExactInHalf = 2048;
+  constexpr long long kSafeForHalfByValue = 127;
+  constexpr double kLargest = 65504;
+  constexpr double kSmallestNormal = 0x1p-14;
+  double number = value.real;
+  if (value.kind == Value::Kind::kInteger) {
+    if (!fits_exactly(value, np.weak_scalars ? kExactInHalf : kSafeForHalfByValue)) {
+      return false;
+    }
+    number = static_cast<double>(value.integer);
+  } else if (value.kind != Value::Kind::kFloating) {
+    return false;
+  }
+  const double magnitude = std::fabs(number);
+  if (magnitude != 0 && !(magnitude >= kSmallestNormal && magnitude <= kLargest)) {
+    return false;
+  }
+  store(place, half_of(number));
+  return true;
+}
+
 template <class T>
 bool store_wide(const Value& value, bool complex, char* place) {
   T real = 0;
@@ -323,7 +348,9 @@ bool read_scalar(const Numpy& np, PyObject* object, OperandCode code, unsigned l
     case kDouble:
     case kComplexDouble:
       return store_wide<double>(value, loop_type == kComplexDouble, buffer);
-    default:  // extended and half precision
+    case kHalf:
+      return store_half(np, value, buffer);
+    default:  // extended precision
       return false;
   }
 }

@@ -31,6 +31,7 @@ struct ArrayVerb {
     kReduce,
     kRoll,
     kConjugate,
+    kComponent,
     kCount
   };
   struct Row {
@@ -49,11 +50,12 @@ struct ArrayVerb {
       {"reduce", 1},   // sum, max, argmax …
       {"roll", 1},     // np.roll(array, …) of a rolled part of an array
       {"conj", 1},     // array.conj() of complex numbers
+      {"part", 1},     // array.real or array.imag of complex numbers (`code` is 1): a view
   }};
   using Operands = boost::container::small_vector<int, 4>;
 
   Kind kind = Kind::kCount;
-  int code = 0;                // BinaryOperator, UnaryOperator, Py_LT …, or Reduction
+  int code = 0;                // BinaryOperator, UnaryOperator, Py_LT …, Reduction, or which part
   PyObject* object = nullptr;  // borrowed: the ufunc, or the dtype
   // The builder's numbers of the operands; of `out` and `where`, or negative.
   Operands operands = {};

@@ -21,6 +21,8 @@ class ComplexSteps {
   explicit ComplexSteps(std::vector<VectorOperation>* operations) : operations_(*operations) {}
 
   void add(const VectorOperation& operation);
+  // A slot for an intermediate result.
+  Slot new_slot() { return next_++; }
   // Whether there are not enough slots for all intermediate results.
   [[nodiscard]] bool is_exhausted() const { return next_ + kMostOfOne > kMostKernelSlots; }
 

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "replay/arrays/planning/complex_steps.h"
+#include "replay/arrays/planning/half_steps.h"
 
 namespace tagalong::array {
 namespace {
@@ -61,6 +62,7 @@ void KernelFusion::find_lanes() {
   for (const PlanOperation& operation : operations_) {
     const int bytes = lane_bytes_.emplace_back(lanes_of(operation));
     mask_bytes_.at(operation.out()) = is_bool(operation.vector_op) ? bytes : 0;
+    is_narrowed_.at(operation.out()) = operation.vector_op == VectorOp::kNarrow;
   }
 }
 
@@ -91,7 +93,8 @@ int KernelFusion::lanes_of(const PlanOperation& operation) const {
   if (operation.vector_op == VectorOp::kNone) {
     return 0;
   }
-  if (operation.vector_op == VectorOp::kWiden && is_widened_otherwise(operation)) {
+  if (operation.vector_op == VectorOp::kWiden &&
+      (is_widened_otherwise(operation) || is_narrowed_.at(operation.slots[0]))) {
     return 0;
   }
   int bytes = is_logic(operation.vector_op) ? 0 : info(operation.lane_type).bytes;
@@ -203,7 +206,7 @@ KernelFusion::Kernel KernelFusion::kernel_of(const Group& group, bool swaps) con
       const Slot from = operation.slots[0];
       if (!std::exchange(is_known.at(from), true)) {
         kernel.inputs.push_back(
-            {.slot = from, .place = InputKind::kWidened, .from = operation.widened_type, .to = operation.lane_type});
+            {.slot = from, .place = InputKind::kWidened, .from = operation.memory_type, .to = operation.lane_type});
       }
       loaded.at(operation.out()) = from;
       const bool is_stored = is_read_elsewhere(group, operation.out(), false);
@@ -224,18 +227,26 @@ KernelFusion::Kernel KernelFusion::kernel_of(const Group& group, bool swaps) con
       const Slot slot = own.in.at(i) = loaded.at(operation.slots[i]);
       if (!std::exchange(is_known.at(slot), true)) {
         const bool has_parts = operation.is_complex && is_complex_operand(own.what, i);
+        const bool is_half = operation.is_half && !takes_bool(own.what, i) && is_half_operand(own.what);
         kernel.inputs.push_back({.slot = slot,
                                  .place = is_scalar_.at(slot)                  ? InputKind::kScalar
                                           : has_parts                          ? InputKind::kParts
+                                          : is_half                            ? InputKind::kWidened
                                           : takes_bool(operation.vector_op, i) ? InputKind::kBools
-                                                                               : InputKind::kNumbers});
+                                                                               : InputKind::kNumbers,
+                                 .from = is_half ? LaneType::kFloat16 : LaneType::kFloat64,
+                                 .to = is_half ? LaneType::kFloat32 : LaneType::kFloat64});
         if (has_parts) {
           kernel.inputs.push_back({.slot = imaginary_of(slot), .place = kernel.inputs.back().place});
         }
       }
     }
+    own.to = operation.memory_type;
     is_known.at(own.out) = true;
-    if (!operation.is_complex) {
+    if (operation.is_half) {
+      add_half_steps(own, complex.new_slot(), &kernel.operations);
+      kernel.is_too_long = kernel.is_too_long || complex.is_exhausted();
+    } else if (!operation.is_complex) {
       kernel.operations.push_back(own);
     } else {
       if (is_swappable(operation)) {

@@ -61,6 +61,7 @@ class KernelFusion {
   SlotSet is_scalar_{};
   std::vector<int> lane_bytes_;                    // by operation; 0: it has no vector code
   std::array<int, kMaxFusionSlots> mask_bytes_{};  // of bools that are in registers as lanes; 0: other slots
+  SlotSet is_narrowed_{};                          // by a store, so that registers hold something else
   SlotSet is_visible_{};                           // read by other code than operations
   std::vector<std::vector<std::size_t>> readers_;  // by slot: operations that read it
   std::vector<Group> groups_;

@@ -47,7 +47,8 @@ int MultiPassBuilder::view(ViewSpec spec) {
 }
 
 int MultiPassBuilder::part(int object, ViewSpec spec) {
-  if (!in_passes_ || !at(object).is_result || is_scalar(object) || is_column(object)) {
+  const Object& whole = at(object);
+  if (!in_passes_ || !whole.is_result || whole.is_component || is_scalar(object) || is_column(object)) {
     return refuse(FusionReason::kOther);
   }
   objects_.push_back({.view = std::move(spec), .part_of = object, .pass = kNoPass});
@@ -69,9 +70,12 @@ bool MultiPassBuilder::is_column(int object) const {
   return known.is_result && known.call < 0 && builders_[known.made_in].is_column(known.made_as);
 }
 
-// The index in carried_ of an earlier pass's result; negative: there are too many.
+// The index in carried_ of an earlier pass's result; negative: there are too many, or it is a view.
 int MultiPassBuilder::carry(int object) {
   Object& known = objects_[static_cast<std::size_t>(object)];
+  if (known.is_component) {
+    return -1;
+  }
   if (known.carried < 0) {
     Ref placeholder = this->placeholder(known);
     if (!placeholder || carried_.size() == kMostResults) {
@@ -165,7 +169,11 @@ int MultiPassBuilder::attempt(const ArrayVerb& verb) {
     objects_[static_cast<std::size_t>(target)].rolled = -1;
     return target;
   }
-  return add_object({.is_result = true, .made_in = builders_.size() - 1, .made_as = result, .number = result});
+  return add_object({.is_result = true,
+                     .is_component = verb.kind == ArrayVerb::Kind::kComponent,
+                     .made_in = builders_.size() - 1,
+                     .made_as = result,
+                     .number = result});
 }
 
 int MultiPassBuilder::add(const ArrayVerb& verb) {

@@ -72,7 +72,8 @@ class MultiPassBuilder {
     std::optional<ViewSpec> view = {};
     int part_of = -1;  // the result of which the view is a part; negative: the view is a part of an external array
     bool is_result = false;
-    std::size_t made_in = 0;  // of a result: its pass and its number there
+    bool is_component = false;  // a view of a result, which does not exist behind its pass
+    std::size_t made_in = 0;    // of a result: its pass and its number there
     int made_as = -1;
     int rolled = -1;       // of a result: the rolled part that it is a copy of, or -1
     int call = -1;         // index in calls_ if the object is that call's result, or -1

@@ -23,6 +23,13 @@ void set_vector_operation(const LaneOperation& found, PlanOperation* operation) 
   operation->vector_op = found.what;
   operation->lane_type = found.type;
   operation->is_complex = found.is_complex;
+  operation->is_half = found.is_half;
+}
+
+// Whether the loop may use another algorithm for strided operands.
+bool may_follow_strides(const Kernel& kernel) {
+  return is_floating(kernel.out_type) && !kernel.has_complex && !has(kernel.known, ufunc_trait::kIgnoresStrides) &&
+         (!kernel.alias_safe || is_vector_loop(kernel.loop));
 }
 
 }  // namespace
@@ -59,6 +66,8 @@ int FusionPlanBuilder::add(const ArrayVerb& verb) {
       return reduce(verb);
     case Kind::kRoll:
       return roll(verb);
+    case Kind::kComponent:
+      return component(verb);
     case Kind::kCount:
       break;
   }
@@ -142,6 +151,8 @@ int FusionPlanBuilder::call(const ArrayVerb& verb) {
   Request request{.ufunc = verb.object,
                   .operands = {},
                   .nin = static_cast<unsigned>(verb.operands.size()),
+                  .temporaries = verb.temporaries,
+                  .elision = verb.temporaries == 0 ? Elision::kNever : Elision::kLeft,
                   .out = verb.out,
                   .where = verb.where};
   std::ranges::copy(verb.operands, request.operands.begin());
@@ -184,7 +195,7 @@ int FusionPlanBuilder::astype(const ArrayVerb& verb) {
   if (result >= 0) {
     PlanOperation& operation = plan_->operations.back();
     if (operation.extent == OperationExtent::kElements) {
-      set_vector_operation(cast_operation(from, to, &operation.widened_type), &operation);
+      set_vector_operation(cast_operation(from, to, &operation.memory_type), &operation);
     }
   }
   return result;
@@ -199,7 +210,7 @@ int FusionPlanBuilder::copy(int operand, unsigned from, unsigned to, std::string
     return refuse(FusionReason::kNoLoop);
   }
   kernel.usable = kernel.splittable = kernel.keeps_flags = true;
-  kernel.float_units = is_floating(from) || is_complex(from) ? FloatUnits::kVector : FloatUnits::kNone;
+  kernel.float_units = cast_units(from, to);
   kernel.nin = 1;
   kernel.in_type = {static_cast<std::uint8_t>(from)};
   kernel.out_type = static_cast<std::uint8_t>(to);
@@ -247,6 +258,24 @@ int FusionPlanBuilder::conjugate(const ArrayVerb& verb) {
   return apply({.ufunc = ufunc.get(), .operands = {operand}, .nin = 1});
 }
 
+// Of an array that the group makes. The view of an existing array is an operand like others.
+int FusionPlanBuilder::component(const ArrayVerb& verb) {
+  const int operand = verb.operands[0];
+  const Object whole = at(operand);
+  if (!whole.is_result || whole.is_column || (whole.code != kComplexFloat && whole.code != kComplexDouble)) {
+    return refuse(FusionReason::kOther);
+  }
+  const int slot = operands_.component_slot(whole.slot, whole.code, verb.code != 0);
+  if (slot < 0) {
+    return refuse(FusionReason::kLimit);
+  }
+  at(operand).has_component = true;
+  return operands_.add({.code = static_cast<OperandCode>(component_type(whole.code)),
+                        .is_result = true,
+                        .slot = slot,
+                        .is_component = true});
+}
+
 int FusionPlanBuilder::assign(const ArrayVerb& verb) {
   const int target = verb.operands[0];
   const int value = verb.operands[1];
@@ -269,15 +298,15 @@ int FusionPlanBuilder::assign(const ArrayVerb& verb) {
       .loop = loop, .nin = 1, .out_size = np_.item_size[part.code], .keeps_flags = true, .is_cast = true};
   copy.name = "copy";
   copy.out_type = part.code;
-  if (from.code == part.code) {
-    set_vector_operation(lane_operation(VectorOp::kCopy, from.code), &copy);
-  }
+  set_vector_operation(from.code == part.code ? lane_operation(VectorOp::kCopy, from.code)
+                                              : cast_operation(from.code, part.code, &copy.memory_type),
+                       &copy);
   copy.slots[0] = static_cast<Slot>(from.slot);
   copy.slots[1] = static_cast<Slot>(slot);
   copy.layout_of = static_cast<std::int16_t>(part.slot);
   plan_->operations.push_back(copy);
-  if ((is_floating(from.code) || is_complex(from.code)) && from.code != part.code) {
-    plan_->float_units = std::max(plan_->float_units, FloatUnits::kVector);
+  if (from.code != part.code) {
+    plan_->float_units = std::max(plan_->float_units, cast_units(from.code, part.code));
   }
   ++plan_->calls;
   if (!operands_.write(&part, slot)) {
@@ -310,6 +339,13 @@ int FusionPlanBuilder::apply(const Request& request) {
   if (request.inplace &&
       (!is_array(codes[0]) || kernel.out_type != codes[0] || !(kernel.alias_safe || kernel.has_complex))) {
     return refuse(FusionReason::kInPlace);
+  }
+  // What is written into a view would have to be in the whole array, too.
+  if (request.target() >= 0 && (at(request.target()).is_component || at(request.target()).has_component)) {
+    return refuse(FusionReason::kInPlace);
+  }
+  if (takes_components(request) && may_follow_strides(kernel)) {
+    return refuse(FusionReason::kLoop);
   }
   // Where operand and result are the same elements with gaps between them, NumPy's squares have other bits.
   if (kernel.has_complex && kernel.known == UfuncName::kSquare && request.target() >= 0) {
@@ -499,7 +535,7 @@ void FusionPlanBuilder::mark_elidable(const Kernel& kernel, const Request& reque
   for (unsigned i = 0; i < 2 && i < request.nin; ++i) {
     const Object& object = at(request.operands[i]);
     operation->externals.at(i) = object.external;
-    if (object.view >= 0 || object.is_shared) {
+    if (object.view >= 0 || object.is_shared || object.is_component) {
       operation->elidable &= static_cast<std::uint8_t>(~(1U << i));  // a view has no memory of its own
     }
   }
@@ -508,11 +544,8 @@ void FusionPlanBuilder::mark_elidable(const Kernel& kernel, const Request& reque
 // Notes what the loop demands of the whole group.
 void FusionPlanBuilder::note_traits(const Kernel& kernel, const Request& request) {
   plan_->float_units = std::max(plan_->float_units, kernel.float_units);
-  const bool may_follow_strides = is_floating(kernel.out_type) && request.ufunc != nullptr && !kernel.has_complex &&
-                                  !has(kernel.known, ufunc_trait::kIgnoresStrides) &&
-                                  (!kernel.alias_safe || is_vector_loop(kernel.loop));
-  plan_->depends_on_strides =
-      plan_->depends_on_strides || (may_follow_strides && (request.where >= 0 || !takes_one_result(request)));
+  plan_->depends_on_strides = plan_->depends_on_strides || (request.ufunc != nullptr && may_follow_strides(kernel) &&
+                                                            (request.where >= 0 || !takes_one_result(request)));
   plan_->is_serial =
       plan_->is_serial || (has(kernel.known, ufunc_trait::kRaisesForIntegers) && is_integer(kernel.out_type));
   // NumPy's loops take a computation into an operand for a reduction where there is one element.
@@ -524,6 +557,11 @@ void FusionPlanBuilder::note_traits(const Kernel& kernel, const Request& request
   plan_->shows_signs = plan_->shows_signs || has(kernel.known, ufunc_trait::kShowsSigns);
 }
 
+bool FusionPlanBuilder::takes_components(const Request& request) const {
+  return std::any_of(request.operands.begin(), request.operands.begin() + request.nin,
+                     [&](int operand) { return at(operand).is_component; });
+}
+
 // The result of an operation is one row of memory. As the only array operand it is passed to the loop as such.
 bool FusionPlanBuilder::takes_one_result(const Request& request) const {
   unsigned arrays = 0;
@@ -531,7 +569,7 @@ bool FusionPlanBuilder::takes_one_result(const Request& request) const {
   for (unsigned i = 0; i < request.nin; ++i) {
     const Object& object = at(request.operands[i]);
     arrays += is_array(object.code) ? 1 : 0;
-    are_results = are_results && (!is_array(object.code) || object.is_result);
+    are_results = are_results && (!is_array(object.code) || (object.is_result && !object.is_component));
   }
   return arrays == 1 && are_results;
 }

@@ -95,6 +95,7 @@ class FusionPlanBuilder {
   int copy(int operand, unsigned from, unsigned to, std::string_view name);
   int reduce(const ArrayVerb& verb);
   int roll(const ArrayVerb& verb);
+  int component(const ArrayVerb& verb);
 
   // The loop of a ufunc, and whether it is exact in a group.
   int apply(const Request& request);
@@ -107,6 +108,7 @@ class FusionPlanBuilder {
   void mark_elidable(const Kernel& kernel, const Request& request, PlanOperation* operation) const;
   void note_traits(const Kernel& kernel, const Request& request);
   [[nodiscard]] bool takes_one_result(const Request& request) const;
+  [[nodiscard]] bool takes_components(const Request& request) const;
 
   // plan_reductions.cpp
   int reduce_all(Reduction reduction, int operand);

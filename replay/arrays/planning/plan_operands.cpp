@@ -48,7 +48,7 @@ bool PlanOperands::is_array_object(int number) const {
 
 bool PlanOperands::is_weak_number(int number, unsigned type) const {
   const OperandCode code = at(number).code;
-  const bool is_float = type == kFloat || type == kDouble || is_complex(type);
+  const bool is_float = type == kHalf || type == kFloat || type == kDouble || is_complex(type);
   if (!np_.weak_scalars) {
     return code == kPyFloat && type == kDouble;  // whatever its value is
   }
@@ -153,18 +153,49 @@ int PlanOperands::cast_slot(int slot, unsigned from, unsigned to, bool is_column
       cast.layout_of = static_cast<std::int16_t>(slot);  // two types for the same integers need no conversion
     }
     if (!is_column) {
-      const LaneOperation found = cast_operation(from, to, &cast.widened_type);
+      const LaneOperation found = cast_operation(from, to, &cast.memory_type);
       cast.vector_op = found.what;
       cast.lane_type = found.type;
       cast.is_complex = found.is_complex;
+      cast.is_half = found.is_half;
     }
     plan_.operations.push_back(cast);
     plan_.is_iterated = true;
     plan_.may_differ_alone = plan_.may_differ_alone || is_complex(to);
-    if (is_floating(from) || is_complex(from)) {
-      plan_.float_units = std::max(plan_.float_units, FloatUnits::kVector);
-    }
+    plan_.float_units = std::max(plan_.float_units, cast_units(from, to));
   }
+  return out;
+}
+
+// NumPy's iterator reads the view; like a cast it has no layout of its own.
+int PlanOperands::component_slot(int slot, unsigned from, bool is_imaginary) {
+  const auto [known, is_new] = component_slots_.emplace(std::pair{slot, is_imaginary}, -1);
+  if (!is_new) {
+    return known->second;
+  }
+  const int out = plan_.operations.size() == kMaxFusionOperations ? -1 : new_slot();
+  if (out < 0) {
+    component_slots_.erase(known);
+    return -1;
+  }
+  known->second = out;
+  const unsigned type = component_type(from);
+  const LaneOperation found = lane_operation(is_imaginary ? VectorOp::kImaginary : VectorOp::kReal, from);
+  PlanOperation component{.loop = component_loop(from, is_imaginary),
+                          .nin = 1,
+                          .out_size = np_.item_size[type],
+                          .keeps_flags = true,
+                          .is_cast = true,
+                          .vector_op = found.what,
+                          .lane_type = found.type,
+                          .is_complex = found.is_complex};
+  component.name = is_imaginary ? "imag" : "real";
+  component.out_type = static_cast<std::uint8_t>(type);
+  component.slots[0] = static_cast<Slot>(slot);
+  component.slots[1] = static_cast<Slot>(out);
+  plan_.operations.push_back(component);
+  plan_.is_iterated = true;
+  plan_.reads_components = true;
   return out;
 }
 

@@ -27,7 +27,10 @@ class PlanOperands {
     bool is_column = false;
     bool drops_axes = false;
     bool is_shared = false;  // of a result: a view of another new array
-    View place;              // of an external array, in this run
+    // Of a result: the real or imaginary parts of another one; there is such a view of it.
+    bool is_component = false;
+    bool has_component = false;
+    View place;  // of an external array, in this run
   };
 
   PlanOperands(const Numpy& np, FusionPlan* plan) : np_(np), plan_(*plan) {}
@@ -56,6 +59,8 @@ class PlanOperands {
   int slot_of(int number, unsigned type);
   // A cast of the slot to another type.
   int cast_slot(int slot, unsigned from, unsigned to, bool is_column = false);
+  // The real or the imaginary parts of the slot's complex numbers.
+  int component_slot(int slot, unsigned from, bool is_imaginary);
   // A column whose elements are repeated for whole rows.
   int broadcast_slot(int slot, unsigned type);
   int new_slot() { return plan_.slots < kMaxFusionSlots ? static_cast<int>(plan_.slots++) : -1; }
@@ -80,6 +85,7 @@ class PlanOperands {
   std::vector<Object> objects_;
   std::map<std::pair<int, unsigned>, int> scalar_slots_;  // by object and operand type of the loop
   std::map<std::pair<int, unsigned>, int> cast_slots_;    // by slot and operand type of the loop
+  std::map<std::pair<int, bool>, int> component_slots_;   // by slot, and whether they are the imaginary parts
   std::map<int, int> broadcast_slots_;                    // by slot
   Shape space_;
   bool has_space_ = false;

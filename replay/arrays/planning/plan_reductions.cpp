@@ -9,7 +9,7 @@ namespace tagalong::array {
 bool FusionPlanBuilder::may_be_reduced(int operand) {
   Object& object = at(operand);
   if (object.is_result || object.target >= 0) {
-    return !object.is_column;
+    return !object.is_column && !object.is_component;
   }
   if (!is_array(object.code) || object.object == nullptr || object.view >= 0 || !plan_->targets.empty() ||
       object.place.shape.nd == 0 || !operands_.may_take_space(object.place.shape) ||
@@ -65,6 +65,10 @@ int FusionPlanBuilder::reduce_all(Reduction reduction, int operand) {
     plan_->operations.resize(before);
     return refuse(FusionReason::kLimit);
   }
+  if (kernel.is_pairwise && plan_->is_tree() && plan_->sum_parts != kernel.parts) {
+    plan_->operations.resize(before);
+    return refuse(FusionReason::kReduction);
+  }
   const auto cuts_rows = [](const PlanAxisReduction& axis_reduction) {
     return axis_reduction.kernel->is_pairwise || axis_reduction.kernel->takes_rows;
   };
@@ -76,6 +80,7 @@ int FusionPlanBuilder::reduce_all(Reduction reduction, int operand) {
   plan_->reductions.push_back({.kernel = &kernel, .reduction = reduction, .slot = static_cast<Slot>(slot)});
   if (kernel.is_pairwise) {
     plan_->cut = BlockCut::kAsSums;
+    plan_->sum_parts = kernel.parts;
   }
   plan_->is_serial = plan_->is_serial || !kernel.is_pairwise;
   plan_->is_cut_by_buffers = plan_->is_cut_by_buffers || kernel.is_cut_by_buffers;
@@ -100,7 +105,7 @@ int FusionPlanBuilder::reduce_along(Reduction reduction, int operand, std::span<
     plan_->nd = operands_.space().nd;
     return reduce_all(reduction, operand);
   }
-  if ((kernel.takes_rows && plan_->is_cut_by_rows()) ||
+  if ((kernel.takes_rows && plan_->is_cut_by_rows()) || kernel.parts > 1 ||
       ((kernel.is_pairwise || kernel.takes_rows) && plan_->is_tree()) ||  // blocks can be cut in one way only
       (plan_->is_cut_by_rows() && plan_->axis_reductions[0].axes.mask != reduced.mask)) {
     return refuse(FusionReason::kReduction);

@@ -46,6 +46,9 @@ inline constexpr unsigned kSubnormalsAreZeros = 0x8040;
   return __builtin_cpu_supports("avx2") != 0 && __builtin_cpu_supports("fma") != 0;
 }
 
+// Conversions of float16.
+[[nodiscard]] inline bool has_f16c() { return __builtin_cpu_supports("f16c") != 0; }
+
 // For functions that use intrinsics without a mask: GCC 12 warns about registers that its own header leaves undefined
 // on purpose.
 #if defined(__GNUC__) && !defined(__clang__)
@@ -76,6 +79,7 @@ TAGALONG_AVX512 inline __m512d better(__m512d one, __m512d two) {
 
 [[nodiscard]] inline bool has_avx512() { return false; }
 [[nodiscard]] inline bool has_avx2() { return false; }
+[[nodiscard]] inline bool has_f16c() { return false; }
 
 #endif
 

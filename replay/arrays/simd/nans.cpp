@@ -10,6 +10,7 @@ namespace tagalong::array {
 namespace {
 
 constexpr int kBaselineBytes = 16;  // a vector of the baseline instruction set
+constexpr std::uint16_t kHalfInfinity = 0x7C00U;
 constexpr std::uint32_t kFloatInfinity = 0x7F800000U;
 constexpr std::uint64_t kDoubleInfinity = 0x7FF0000000000000U;
 
@@ -93,6 +94,9 @@ bool has_nan(unsigned type, const char* data, Extent stride, Extent count) {
   }
   if (type == kFloat) {
     return find<std::uint32_t, kBaselineBytes>(data, stride, count, kFloatInfinity);
+  }
+  if (type == kHalf) {
+    return find<std::uint16_t, kBaselineBytes>(data, stride, count, kHalfInfinity);
   }
   if (type != kDouble) {
     return false;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <complex>
 #include <cstring>
 #include <map>
 #include <utility>
@@ -48,6 +49,9 @@ UfuncName ufunc_of(Reduction reduction) {
 
 // The type in which NumPy reduces; kTypeNumbers: not for fusion groups.
 unsigned loop_type(Reduction reduction, unsigned type) {
+  if (type == kComplexFloat || type == kComplexDouble) {
+    return reduction == Reduction::kSum ? type : kTypeNumbers;
+  }
   const bool is_float = type == kFloat || type == kDouble;
   if (type != kBool && !is_integer(type) && !is_float) {
     return kTypeNumbers;
@@ -121,6 +125,17 @@ T sum_of_block(const ReductionKernel& kernel, const T* values, Extent count) {
   return load<T>(accumulator);
 }
 
+template <class T>
+struct PartOf {
+  using Type = T;
+  static constexpr Extent kParts = 1;
+};
+template <class T>
+struct PartOf<std::complex<T>> {
+  using Type = T;
+  static constexpr Extent kParts = 2;
+};
+
 // Values of very different magnitudes, whose sum another order would change.
 template <class T>
 std::vector<T> unequal_values(Extent count) {
@@ -143,8 +158,10 @@ T sum_in_pieces(const ReductionKernel& kernel, const T* values, Extent count, Ex
   constexpr Extent kBlock = 1024;
   T sum = 0;
   for (Extent begin = 0; begin < count; begin += piece) {
-    sum += pairwise_sum(begin, std::min(piece, count - begin), kBlock,
-                        [&](Extent first, Extent elements) { return sum_of_block(kernel, values + first, elements); });
+    sum += pairwise_sum(
+        begin, std::min(piece, count - begin), kBlock,
+        [&](Extent first, Extent elements) { return sum_of_block(kernel, values + first, elements); },
+        PartOf<T>::kParts);
   }
   return sum;
 }
@@ -166,7 +183,10 @@ bool find_summation(const Numpy& np, ReductionKernel* kernel) {
   }
   bool is_by_rows = true;
   bool is_by_buffers = true;
-  std::vector<T> values = unequal_values<T>(std::ranges::max(counts));
+  using Part = typename PartOf<T>::Type;
+  const std::vector<Part> parts = unequal_values<Part>(std::ranges::max(counts) * PartOf<T>::kParts);
+  const auto* first = reinterpret_cast<const T*>(parts.data());
+  std::vector<T> values(first, first + std::ranges::max(counts));
   const Ref ufunc = Ref::steal(PyObject_GetAttrString(np.umath, name_of(UfuncName::kAdd)));
   for (Extent count : counts) {
     PyObject* descr = np.descr[kernel->type];
@@ -191,6 +211,19 @@ bool find_summation(const Numpy& np, ReductionKernel* kernel) {
   known = kernel->loop;
   is_known_cut = kernel->is_cut_by_buffers = !is_by_rows;
   return true;
+}
+
+bool find_summation_of(const Numpy& np, ReductionKernel* kernel) {
+  switch (kernel->type) {
+    case kFloat:
+      return find_summation<float>(np, kernel);
+    case kComplexFloat:
+      return find_summation<std::complex<float>>(np, kernel);
+    case kComplexDouble:
+      return find_summation<std::complex<double>>(np, kernel);
+    default:
+      return find_summation<double>(np, kernel);
+  }
 }
 
 template <class T>
@@ -225,10 +258,11 @@ const ReductionKernel& reduction_kernel(const Numpy& np, Reduction reduction, un
   made.type = made.from = static_cast<std::uint8_t>(loop);
   made.item_size = np.item_size[loop];
   const bool is_sum = reduction == Reduction::kSum || reduction == Reduction::kMean;
-  made.is_pairwise = is_sum && (loop == kFloat || loop == kDouble);
+  made.is_pairwise = is_sum && (loop == kFloat || loop == kDouble || is_complex(loop));
+  made.parts = is_complex(loop) ? 2 : 1;
   bool is_usable = take_loop(np, reduction, &made);
   if (is_usable && made.is_pairwise) {
-    is_usable = loop == kFloat ? find_summation<float>(np, &made) : find_summation<double>(np, &made);
+    is_usable = find_summation_of(np, &made);
   }
   PyErr_Clear();
   if (is_usable) {
@@ -266,23 +300,53 @@ void begin(const ReductionKernel& kernel, Reduction reduction, Accumulator* accu
   }
 }
 
-void begin_leaf(const ReductionKernel& kernel, Accumulator* accumulator) {
-  if (kernel.type == kFloat) {
-    store(-0.0F, accumulator);
-  } else {
-    store(-0.0, accumulator);
+namespace {
+
+template <class Function>
+void with_type(const ReductionKernel& kernel, const Function& function) {
+  switch (kernel.type) {
+    case kFloat:
+      return function(float{});
+    case kComplexFloat:
+      return function(std::complex<float>{});
+    case kComplexDouble:
+      return function(std::complex<double>{});
+    default:
+      return function(double{});
   }
+}
+
+// Completes a complex sum.
+template <class T>
+bool finish_complex(Accumulator* accumulator) {
+  const auto value = load<std::complex<T>>(*accumulator);
+  const std::complex<T> sum(T{0} + value.real(), T{0} + value.imag());
+  store(sum, accumulator);
+  return !std::isnan(sum.real()) && !std::isnan(sum.imag());
+}
+
+}  // namespace
+
+void begin_leaf(const ReductionKernel& kernel, Accumulator* accumulator) {
+  with_type(kernel, [&]<class T>(T) {
+    using Part = typename PartOf<T>::Type;
+    const std::array<Part, PartOf<T>::kParts> zeros = [] {
+      std::array<Part, PartOf<T>::kParts> made{};
+      made.fill(-Part{0});
+      return made;
+    }();
+    store(zeros, accumulator);
+  });
 }
 
 void add_leaves(const ReductionKernel& kernel, const Accumulator& right, Accumulator* left) {
-  if (kernel.type == kFloat) {
-    store(load<float>(*left) + load<float>(right), left);
-  } else {
-    store(load<double>(*left) + load<double>(right), left);
-  }
+  with_type(kernel, [&]<class T>(T) { store(load<T>(*left) + load<T>(right), left); });
 }
 
 bool finish(const ReductionKernel& kernel, Reduction reduction, Extent count, Accumulator* accumulator) {
+  if (is_complex(kernel.type)) {
+    return kernel.type == kComplexFloat ? finish_complex<float>(accumulator) : finish_complex<double>(accumulator);
+  }
   const bool may_be_zero = !begins_with_element(reduction);
   if (kernel.type == kFloat) {
     auto value = load<float>(*accumulator);

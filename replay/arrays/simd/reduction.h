@@ -36,7 +36,8 @@ struct ReductionKernel {
   FloatUnits float_units = FloatUnits::kNone;
   std::uint8_t type = 0;  // type of the result
   std::uint8_t item_size = 0;
-  std::uint8_t from = 0;  // type of the operand; differs from `type` for argmin and argmax only
+  std::uint8_t parts = 1;  // of an element: complex numbers have two
+  std::uint8_t from = 0;   // type of the operand; differs from `type` for argmin and argmax only
   bool is_pairwise = false;
   bool is_cut_by_buffers = false;        // NumPy sums each buffer by itself
   bool has_known_order = false;          // the loop is sum_loop()'s: leaves of kLeaf doubles, eight partial sums

@@ -63,6 +63,45 @@ void ArithmeticCode::extreme(bool is_maximum, int out, int one, int two) {
   extreme(asm_, asm_.result(out), asm_.vector(one), asm_.vector(two));
 }
 
+// One operand takes the place of a NaN beside it. Two NaNs are ambiguous, and so is a signalling NaN: rounding sets the
+// bit that makes it quiet, and the negative of that bit is a NaN.
+void ArithmeticCode::extreme_number(bool is_maximum, int out, int one, int two) {
+  const LaneInstructions& lanes = asm_.lanes();
+  const int first = allocate();
+  const int second = allocate();
+  const int changed = allocate();
+  const auto choose = [&](int chosen, int number, int other) {
+    lanes.round(asm_, asm_.result(changed), asm_.vector(number), kToNearest);
+    asm_.bit_xor(changed, changed, number);
+    asm_.compare(chosen, number, number, kCompareUnordered);
+    asm_.bit_and(changed, changed, chosen);
+    asm_.zero(out);
+    lanes.integer_subtract(asm_, asm_.vector(changed), asm_.vector(out), asm_.vector(changed));
+    asm_.mark_nans(changed, changed, out);
+    asm_.select(chosen, chosen, other, number);
+  };
+  choose(first, one, two);
+  choose(second, two, one);
+  extreme(is_maximum, out, first, second);
+  release(changed);
+  release(second);
+  release(first);
+}
+
+void ArithmeticCode::same(int out, int one, int two) {
+  const int different = allocate();
+  asm_.bit_xor(different, one, two);
+  asm_.bit_not(out, different);
+  release(different);
+}
+
+void ArithmeticCode::is_true(int out, int one) {
+  const int zero = allocate();
+  asm_.zero(zero);
+  asm_.compare(out, one, zero, kCompareNotEqual);
+  release(zero);
+}
+
 void ArithmeticCode::clip(int out, int one, int lowest, int highest) {
   const int raised = allocate();
   extreme(true, raised, one, lowest);
@@ -110,6 +149,17 @@ void ArithmeticCode::modulus(int out, std::span<const int> in) {
   release(scale);
 }
 
+// NumPy reports every inexact result below the normal numbers, the processor not those that it rounds to a normal one.
+void ArithmeticCode::round_half(int out, std::span<const int> in) {
+  const int magnitude = allocate();
+  const int scratch = allocate();
+  asm_.bit_and_not(magnitude, in[1], in[0]);
+  asm_.mark_small(magnitude, in[2], scratch, out);
+  asm_.round_half(out, in[0]);
+  release(scratch);
+  release(magnitude);
+}
+
 void ArithmeticCode::compute(const VectorOperation& operation, int out, std::span<const int> in) {
   using enum VectorOp;
   const int first = in.empty() ? out : in[0];
@@ -143,6 +193,11 @@ void ArithmeticCode::compute(const VectorOperation& operation, int out, std::spa
     case kMaximum:
     case kMinimum:
       return extreme(operation.what == kMaximum, out, first, second);
+    case kFmax:
+    case kFmin:
+      return extreme_number(operation.what == kFmax, out, first, second);
+    case kIsTrue:
+      return is_true(out, first);
     case kClip:
       return clip(out, first, second, in[2]);
     case kFloor:
@@ -171,11 +226,16 @@ void ArithmeticCode::compute(const VectorOperation& operation, int out, std::spa
       return asm_.bit_or(out, first, second);
     case kNot:
       return asm_.bit_not(out, first);
+    case kXor:
+      return asm_.bit_xor(out, first, second);
+    case kSame:
+      return same(out, first, second);
     case kSelect:
       return asm_.select(out, first, second, in[2]);
     case kFromBool:
       return asm_.from_bool(out, first, operation.type);
     case kCopy:
+    case kNarrow:
       return asm_.copy(out, first);
     case kZero:
       return asm_.zero(out);
@@ -185,6 +245,10 @@ void ArithmeticCode::compute(const VectorOperation& operation, int out, std::spa
       return multiply_add(lanes.multiply_subtract, out, in);
     case kModulus:
       return modulus(out, in);
+    case kRoundHalf:
+      return round_half(out, in);
+    case kRoundExact:
+      return asm_.round_half(out, first);
     case kNumber:
       asm_.mark_nans(first, first, out);
       return asm_.copy(out, first);
@@ -194,6 +258,7 @@ void ArithmeticCode::compute(const VectorOperation& operation, int out, std::spa
     case kBitNot:
     case kShiftLeft:
     case kShiftRight:
+    case kToFloat:
     case kExp:  // svml_code.h
     case kLog:
     case kGlibcExp:  // glibc_code.h

@@ -190,6 +190,31 @@ void IntegerCode::shift_right(bool is_signed, int out, int one, int two) {
   release(is_negative);
 }
 
+// With AVX2 the halves of 64 bits become the fractions of two doubles, whose sum is rounded once.
+void IntegerCode::to_float(LaneType type, int out, std::span<const int> in) {
+  const auto [result, one] = std::array{asm_.result(out), asm_.vector(in[0])};
+  if (type == LaneType::kInt32) {
+    return asm_.vcvtdq2ps(result, one);
+  }
+  if (type == LaneType::kUInt32) {
+    return asm_.vcvtudq2ps(result, one);
+  }
+  if (has_masks()) {
+    return type == LaneType::kInt64 ? asm_.vcvtqq2pd(result, one) : asm_.vcvtuqq2pd(result, one);
+  }
+  constexpr std::uint8_t kHalf = 32;
+  constexpr std::uint8_t kLowHalves = 0x55;
+  const int scratch = allocate();
+  const auto [low, low_bits, high_bits, both] =
+      std::array{asm_.vector(scratch), asm_.vector(in[1]), asm_.vector(in[2]), asm_.vector(in[3])};
+  asm_.vpblendd(low, low_bits, one, kLowHalves);
+  asm_.vpsrlq(result, one, kHalf);
+  asm_.vpxor(result, result, high_bits);
+  asm_.vsubpd(result, result, both);
+  asm_.vaddpd(result, result, low);
+  release(scratch);
+}
+
 void IntegerCode::compute(const VectorOperation& operation, int out, std::span<const int> in) {
   using enum VectorOp;
   const int first = in[0];
@@ -213,7 +238,9 @@ void IntegerCode::compute(const VectorOperation& operation, int out, std::span<c
       return sign(is_signed, out, first);
     case kMaximum:
     case kMinimum:
-      return extreme(operation.what == kMaximum, is_signed, out, first, second);
+    case kFmax:
+    case kFmin:
+      return extreme(operation.what == kMaximum || operation.what == kFmax, is_signed, out, first, second);
     case kClip: {
       const int raised = allocate();
       extreme(true, is_signed, raised, first, second);
@@ -237,7 +264,16 @@ void IntegerCode::compute(const VectorOperation& operation, int out, std::span<c
     case kFromBool:
       return asm_.from_bool(out, first, operation.type);
     case kCopy:
+    case kNarrow:
       return asm_.copy(out, first);
+    case kToFloat:
+      return to_float(operation.type, out, in);
+    case kIsTrue: {
+      const int zero = allocate();
+      asm_.zero(zero);
+      compare(kNotEqual, is_signed, out, first, zero);
+      return release(zero);
+    }
     default:
       return compare(operation.what, is_signed, out, first, second);
   }

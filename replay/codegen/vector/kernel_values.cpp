@@ -31,6 +31,7 @@ KernelValues::KernelValues(const KernelSpec& spec, const VectorUnit& unit, std::
          .in_memory = true,
          .is_widened = input.place == InputKind::kWidened,
          .is_part = input.place == InputKind::kParts,
+         .is_half = input.from == LaneType::kFloat16,
          .from = input.from,
          .to = input.to,
          .slot = input.slot});
@@ -90,6 +91,10 @@ void KernelValues::add_operations() {
     }
     add({.is_bool = makes_bool,
          .is_part = is_part,
+         .is_half = operation.is_half,
+         .is_narrowed = operation.what == VectorOp::kNarrow,
+         .from = operation.type,
+         .to = operation.to,
          .is_stored = contains(spec_.stored, operation.out),
          .is_non_temporal = contains(spec_.non_temporal, memory),
          .is_ordered = is_function(operation.what) || !is_float(operation.type),

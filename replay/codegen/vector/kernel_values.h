@@ -65,10 +65,12 @@ struct KernelSpec {
 
 struct KernelValue {
   bool is_scalar = false, is_bool = false, is_hoisted = false;
-  bool is_item = false;     // an item of a short row (VectorArgmin)
-  bool in_memory = false;   // the slot holds the value
-  bool is_widened = false;  // by the load
-  bool is_part = false;     // of complex numbers in memory
+  bool is_item = false;      // an item of a short row (VectorArgmin)
+  bool in_memory = false;    // the slot holds the value
+  bool is_widened = false;   // by the load
+  bool is_part = false;      // of complex numbers in memory
+  bool is_half = false;      // a float16 in memory, and a float in registers
+  bool is_narrowed = false;  // by the store
   LaneType from = LaneType::kFloat64;
   LaneType to = LaneType::kFloat64;
   bool is_stored = false;

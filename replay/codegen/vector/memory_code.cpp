@@ -48,7 +48,10 @@ Xbyak::RegExp MemoryCode::address(const KernelValue& value) {
     asm_.lea(rcx, ptr[rax + rax]);  // addresses have no factor of sixteen
     return base + rcx * part + begin * 2 * part;
   }
-  const int item = value.is_widened ? info(value.from).bytes : asm_.unit().item_bytes;
+  const int item = value.is_widened    ? info(value.from).bytes
+                   : value.is_half     ? info(LaneType::kFloat16).bytes
+                   : value.is_narrowed ? info(value.to).bytes
+                                       : asm_.unit().item_bytes;
   return value.is_bool ? base + rax + begin : base + rax * item + begin * item;
 }
 
@@ -102,6 +105,9 @@ void MemoryCode::load(const KernelValue& value) {
     } else {
       const auto slot = static_cast<Slot>(value.slot);
       asm_.mov(rdx, ptr[rdi + memory_of(slot) * kPointerBytes]);
+      if (value.is_half) {
+        return asm_.broadcast_half(value.reg, ptr[rdx]);
+      }
       asm_.broadcast(value.reg, ptr[rdx + (is_imaginary(slot) ? asm_.unit().item_bytes : 0)]);
     }
     return;
@@ -117,6 +123,10 @@ void MemoryCode::load(const KernelValue& value) {
   }
   if (value.is_widened) {
     asm_.load_widened(value.reg, from, value.from, value.to);
+    return;
+  }
+  if (value.is_half) {  // a result
+    asm_.load_widened(value.reg, from, LaneType::kFloat16, LaneType::kFloat32);
     return;
   }
   if (spec_.prefetches && !asm_.is_remainder()) {
@@ -181,13 +191,18 @@ void MemoryCode::store(KernelValue* value) {
     asm_.store_bytes(bytes, address(*value));
   } else {
     mark_nans(value);
-    if (value->is_non_temporal && !asm_.is_remainder()) {
+    if (value->is_half) {
+      asm_.store_half(value->reg, address(*value));
+    } else if (value->is_narrowed) {
+      asm_.store_narrowed(value->reg, address(*value), value->from, value->to);
+    } else if (value->is_non_temporal && !asm_.is_remainder()) {
       asm_.store_non_temporal(value->reg, address(*value));
     } else {
       asm_.store_numbers(value->reg, address(*value));
     }
   }
-  value->in_memory = !value->is_non_temporal;  // a reload would read main memory
+  value->in_memory =
+      value->is_half || (!value->is_non_temporal && !value->is_narrowed);  // a reload would read main memory
 }
 
 // One comparison checks two vectors that are stored in succession. The first keeps its register until then: reading it
@@ -196,7 +211,8 @@ void MemoryCode::mark_nans(KernelValue* value) {
   if (value->is_ordered) {
     return;
   }
-  const bool is_in_pairs = value->is_stored && !value->is_non_temporal && !asm_.is_remainder() && !spec_.has_argmin();
+  const bool is_in_pairs = value->is_stored && !value->is_half && !value->is_narrowed && !value->is_non_temporal &&
+                           !asm_.is_remainder() && !spec_.has_argmin();
   const bool is_second = position_.vector % 2 == 1;
   if (is_in_pairs && !is_second && !position_.is_last()) {
     unchecked_ = value;

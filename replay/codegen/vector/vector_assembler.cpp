@@ -11,6 +11,7 @@ constexpr int kSelectBits = 0xCA;  // vpternlog, bitwise: a ? b : c
 constexpr int kAllBits = 0xFF;     // vpternlog: ones
 constexpr int kInvertBits = 0x55;  // vpternlog: not c
 constexpr int kSixteenLanes = 16;
+constexpr std::uint8_t kRoundToNearest = 0;  // vcvtps2ph
 constexpr int kMostLanes = 64;
 
 // Four mask bits times kBitsToBytes have one mask bit in the lowest bit of each of four bytes (kFirstBits).
@@ -117,7 +118,13 @@ void VectorAssembler::load_widened(int reg, const Xbyak::RegExp& from, LaneType 
   const Xbyak::Operand& source = is_one ? static_cast<const Xbyak::Operand&>(lower) : memory;
   const Xbyak::Operand& quarter = is_one ? static_cast<const Xbyak::Operand&>(lowest) : memory;
   const int four = info(LaneType::kInt32).bytes;
-  if (!is_float(to)) {
+  if (type == LaneType::kFloat16) {
+    if (to == LaneType::kFloat32) {
+      return vcvtph2ps(result(reg), source);
+    }
+    vcvtph2ps(is_masked() ? lower | k1 | T_z : lower, quarter);
+    vcvtps2pd(result(reg), lower);
+  } else if (!is_float(to)) {
     extend(result(reg), info(type).bytes * 2 == info(to).bytes ? source : quarter, type, info(to).bytes);
   } else if (to == LaneType::kFloat32) {
     extend(result(reg), info(type).bytes == 2 ? source : quarter, type, four);
@@ -132,6 +139,121 @@ void VectorAssembler::load_widened(int reg, const Xbyak::RegExp& from, LaneType 
   } else {
     vcvtdq2pd(result(reg), source);
   }
+}
+
+// Packing saturates, so the upper bits become zero first.
+int VectorAssembler::truncated(int reg, int from_bytes, int to_bytes) {
+  constexpr std::uint8_t kEvenFloats = 0x88;
+  constexpr std::uint8_t kWord = 16, kByte = 8;
+  const int out = registers_.allocate();
+  const int other = registers_.allocate();
+  const Xmm low(out);
+  const Xmm high(other);
+  vextracti128(high, vector(reg), 1);
+  vmovdqa(low, Xmm(reg));
+  bool is_whole = true;  // both registers hold lanes
+  if (from_bytes == 8) {
+    vshufps(low, low, high, kEvenFloats);
+    is_whole = false;
+    from_bytes /= 2;
+  }
+  const auto narrow = [&](const auto& clear, const auto& pack) {
+    clear(low);
+    if (is_whole) {
+      clear(high);
+    }
+    pack(low, is_whole ? high : low);
+    is_whole = false;
+    from_bytes /= 2;
+  };
+  if (from_bytes == 4 && to_bytes < 4) {
+    narrow(
+        [&](const Xmm& lanes) {
+          vpslld(lanes, lanes, kWord);
+          vpsrld(lanes, lanes, kWord);
+        },
+        [&](const Xmm& one, const Xmm& two) { vpackusdw(one, one, two); });
+  }
+  if (from_bytes == 2 && to_bytes < 2) {
+    narrow(
+        [&](const Xmm& lanes) {
+          vpsllw(lanes, lanes, kByte);
+          vpsrlw(lanes, lanes, kByte);
+        },
+        [&](const Xmm& one, const Xmm& two) { vpackuswb(one, one, two); });
+  }
+  registers_.release(other);
+  return out;
+}
+
+void VectorAssembler::store_narrowed(int reg, const Xbyak::RegExp& to, LaneType type, LaneType shorter) {
+  const int from_bytes = info(type).bytes;
+  const int to_bytes = info(shorter).bytes;
+  const Xbyak::Address memory = unit_.has_masks && is_remainder_ ? ptr[to] | k1 : ptr[to];
+  if (is_float(type)) {
+    const int scratch = registers_.allocate();
+    vcvtpd2ps(half(scratch), vector(reg));
+    if (is_remainder_ && !unit_.has_masks) {
+      vmovss(ptr[to], Xmm(scratch));
+    } else {
+      vmovups(memory, half(scratch));
+    }
+    registers_.release(scratch);
+    return;
+  }
+  const Vector lanes = vector(reg);
+  if (unit_.has_masks) {
+    if (from_bytes == 8) {
+      to_bytes == 4 ? vpmovqd(memory, lanes) : to_bytes == 2 ? vpmovqw(memory, lanes) : vpmovqb(memory, lanes);
+    } else if (from_bytes == 4) {
+      to_bytes == 2 ? vpmovdw(memory, lanes) : vpmovdb(memory, lanes);
+    } else {
+      vpmovwb(memory, lanes);
+    }
+    return;
+  }
+  if (is_remainder_) {
+    to_bytes == 4   ? vpextrd(memory, Xmm(reg), 0)
+    : to_bytes == 2 ? vpextrw(memory, Xmm(reg), 0)
+                    : vpextrb(memory, Xmm(reg), 0);
+    return;
+  }
+  const int scratch = truncated(reg, from_bytes, to_bytes);
+  switch (unit_.lanes * to_bytes) {
+    case 4:
+      vmovd(memory, Xmm(scratch));
+      break;
+    case 8:
+      vmovq(memory, Xmm(scratch));
+      break;
+    default:
+      vmovdqu(memory, Xmm(scratch));
+      break;
+  }
+  registers_.release(scratch);
+}
+
+void VectorAssembler::broadcast_half(int reg, const Xbyak::Address& from) {
+  vpbroadcastw(half(reg), from);
+  vcvtph2ps(vector(reg), half(reg));
+}
+
+void VectorAssembler::store_half(int reg, const Xbyak::RegExp& to) {
+  if (!is_remainder_) {
+    vcvtps2ph(ptr[to], vector(reg), kRoundToNearest);
+  } else if (unit_.has_masks) {
+    vcvtps2ph(ptr[to] | k1, vector(reg), kRoundToNearest);
+  } else {
+    const int scratch = registers_.allocate();
+    vcvtps2ph(Xmm(scratch), vector(reg), kRoundToNearest);
+    vpextrw(ptr[to], Xmm(scratch), 0);
+    registers_.release(scratch);
+  }
+}
+
+void VectorAssembler::round_half(int out, int one) {
+  vcvtps2ph(half(out), vector(one), kRoundToNearest);
+  vcvtph2ps(vector(out), half(out));
 }
 
 void VectorAssembler::store_numbers(int reg, const Xbyak::RegExp& to) {
@@ -440,6 +562,20 @@ void VectorAssembler::mark_nans(int one, int two, int scratch) {
     kandnw(k2, k3, k2);
   } else {
     compare(scratch, one, two, kCompareUnordered);
+    mark(scratch);
+  }
+}
+
+void VectorAssembler::mark_small(int magnitude, int limit, int scratch, int other_scratch) {
+  if (unit_.has_masks) {
+    compare_to_mask(magnitude, vector(limit), kCompareLess);
+    lanes_.test(*this, k3 | k3, vector(magnitude), vector(magnitude));
+    kandnw(k2, k3, k2);
+  } else {
+    zero(scratch);
+    compare(scratch, magnitude, scratch, kCompareNotEqual);
+    compare(other_scratch, magnitude, limit, kCompareLess);
+    bit_and(scratch, scratch, other_scratch);
     mark(scratch);
   }
 }

@@ -67,6 +67,13 @@ class VectorAssembler final : public Xbyak::CodeGenerator {
   // Converts numbers of one type to longer ones of the other type (has_widening()).
   void load_widened(int reg, const Xbyak::RegExp& from, LaneType type, LaneType to);
   void store_numbers(int reg, const Xbyak::RegExp& to);
+  // Converts numbers of one type to shorter ones of the other type (has_narrowing()).
+  void store_narrowed(int reg, const Xbyak::RegExp& to, LaneType type, LaneType shorter);
+  // Floats from and to float16 numbers. What is stored is such a number.
+  void broadcast_half(int reg, const Xbyak::Address& from);
+  void store_half(int reg, const Xbyak::RegExp& to);
+  // Rounds to a float16 number, to nearest; overflow raises a flag, as in NumPy's conversion.
+  void round_half(int out, int one);
   // Complex numbers: the real parts in one register, the imaginary parts in the other one.
   void load_parts(int real, int imaginary, const Xbyak::RegExp& from);
   void store_parts(int real, int imaginary, const Xbyak::RegExp& to, bool is_non_temporal);
@@ -110,6 +117,8 @@ class VectorAssembler final : public Xbyak::CodeGenerator {
   void mark_nans(int one, const Xbyak::Operand& two);
   // The same for a register; uses `scratch`, where there are no mask registers.
   void mark_nans(int one, int two, int scratch);
+  // Marks lanes where the magnitude is smaller than `limit`, and not zero. Clobbers both scratch registers.
+  void mark_small(int magnitude, int limit, int scratch, int other_scratch);
   // Marks lanes where the two are equal and have different bits: two zeros. Clobbers both scratch registers.
   void mark_different_zeros(int one, int two, int scratch, int other_scratch);
 
@@ -119,6 +128,8 @@ class VectorAssembler final : public Xbyak::CodeGenerator {
   void unpack_parts(int out, int one, int two, bool are_high);
   // The lower half of a register.
   [[nodiscard]] Xmm half(int reg) const { return unit_.has_masks ? Vector(reg) : Xmm(reg); }
+  // The lower bytes of integers, one after another, in a scratch register (AVX2).
+  [[nodiscard]] int truncated(int reg, int from_bytes, int to_bytes);
   // Converts integers to longer ones.
   void extend(const Xmm& out, const Xbyak::Operand& from, LaneType type, int to_bytes);
   [[nodiscard]] bool is_masked() const { return unit_.has_masks && is_remainder_; }

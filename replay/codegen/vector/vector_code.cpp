@@ -34,6 +34,17 @@ int vector_lanes() {
   return most_lanes >= kAvx2Lanes && has_avx2() ? kAvx2Lanes : 0;
 }
 
+bool has_narrowing(LaneType from, LaneType to) {
+  return info(from).bytes > info(to).bytes && is_float(from) == is_float(to) && to != LaneType::kFloat16;
+}
+
+bool has_to_float(LaneType from, LaneType to) {
+  return !is_float(from) && is_float(to) && info(from).bytes == info(to).bytes && to != LaneType::kFloat16 &&
+         (info(from).kind == LaneKind::kSigned || vector_lanes() == kAvx512Lanes);
+}
+
+bool has_half() { return vector_lanes() != 0 && has_f16c(); }
+
 // AVX2 has no instruction for unsigned numbers of four bytes.
 bool has_widening(LaneType from, LaneType to) {
   if (info(from).bytes >= info(to).bytes || (is_float(from) && !is_float(to))) {

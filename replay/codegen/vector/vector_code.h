@@ -80,6 +80,12 @@ inline constexpr std::array kVectorOps = [] {
 // Whether the result is a bool.
 constexpr bool is_bool(VectorOp what) { return info(what).kind == VectorKind::kBools; }
 [[nodiscard]] std::string_view vector_op_name(VectorOp what);
+// Whether a store can convert numbers of one type to shorter ones of the other type on this machine, as C does.
+[[nodiscard]] bool has_narrowing(LaneType from, LaneType to);
+// Whether there is an instruction, or a few, that converts integers to floats of the same size.
+[[nodiscard]] bool has_to_float(LaneType from, LaneType to);
+// Whether loads and stores can convert float16 numbers on this machine.
+[[nodiscard]] bool has_half();
 // Whether a load can convert numbers of one type to longer ones of the other type on this machine.
 [[nodiscard]] bool has_widening(LaneType from, LaneType to);
 constexpr bool is_glibc(VectorOp what) { return info(what).kind == VectorKind::kGlibc; }
@@ -91,6 +97,8 @@ struct VectorOperation {
   std::array<Slot, kMaxInputs> in{};
   Slot out = 0;
   LaneType type = LaneType::kFloat64;  // of the operands; of bools: of any of the same size
+  bool is_half = false;                // the result is float16 in memory
+  LaneType to = LaneType::kFloat64;    // of kNarrow: the type in memory
 
   bool operator==(const VectorOperation&) const = default;
 };
@@ -101,7 +109,7 @@ enum class InputKind : std::uint8_t { kScalar, kNumbers, kBools, kItems, kWidene
 struct VectorInput {
   Slot slot;
   InputKind place;
-  LaneType from = LaneType::kFloat64;  // of kWidened: in memory, and in the kernel
+  LaneType from = LaneType::kFloat64;  // of kWidened: in memory, and in the kernel; of kScalar: kFloat16 if it is one
   LaneType to = LaneType::kFloat64;
 
   bool operator==(const VectorInput&) const = default;

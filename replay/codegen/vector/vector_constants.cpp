@@ -22,8 +22,10 @@ constexpr std::array<Bits, sizeof...(Numbers)> all_bits(Numbers... numbers) {
 }
 
 constexpr auto kOneOf = all_bits(-0.0, 1.0, -1.0, 0.75);
-constexpr auto kOneOfFloats = std::array<Bits, 3>{
-    std::bit_cast<std::uint32_t>(-0.0F), std::bit_cast<std::uint32_t>(1.0F), std::bit_cast<std::uint32_t>(-1.0F)};
+constexpr auto kOneOfFloats =
+    std::array<Bits, 4>{std::bit_cast<std::uint32_t>(-0.0F), std::bit_cast<std::uint32_t>(1.0F),
+                        std::bit_cast<std::uint32_t>(-1.0F), std::bit_cast<std::uint32_t>(0x1p-14F)};
+constexpr std::array<Bits, 3> kHalvesOf{0x4330000000000000, 0x4530000080000000, 0x4530000080100000};
 // Twice the bits of the largest magnitude that the steps cover: a left shift drops the sign.
 constexpr std::array kExpLimitBits{std::bit_cast<Bits>(0x1.61da04cbafe44p+9) << 1U};
 constexpr auto kExpPerLn2Bits = all_bits(0x1.71547652b82fep+0);
@@ -150,9 +152,14 @@ std::span<const std::uint64_t> bits_of(Constant constant) {
     case kThreeQuarters:
       return item(kOneOf, kSignBit);
     case kFloatSignBit:
+    case kFloatSmallestHalf:
     case kFloatOne:
     case kFloatMinusOne:
       return item(kOneOfFloats, kFloatSignBit);
+    case kLowHalfBits:
+    case kHighHalfBits:
+    case kHalvesBits:
+      return item(kHalvesOf, kLowHalfBits);
     case kExpLimit:
       return kExpLimitBits;
     case kExpPerLn2:
@@ -221,7 +228,14 @@ constexpr OperandConstants kOfFloats{.of_signs{Constant::kFloatSignBit},
 
 }  // namespace
 
+constexpr std::array kOfHalves{Constant::kLowHalfBits, Constant::kHighHalfBits, Constant::kHalvesBits};
+constexpr std::array kOfRounding{Constant::kFloatSignBit, Constant::kFloatSmallestHalf};
+
 std::span<const Constant> operands_of(const VectorOperation& operation) {
+  if (operation.what == VectorOp::kToFloat && vector_lanes() == kAvx2Lanes &&
+      info(operation.type).bytes == info(LaneType::kInt64).bytes) {
+    return kOfHalves;
+  }
   if (!is_float(operation.type)) {
     return {};
   }
@@ -236,6 +250,8 @@ std::span<const Constant> operands_of(const VectorOperation& operation) {
       return constants.of_sign;
     case VectorOp::kModulus:
       return constants.of_modulus;
+    case VectorOp::kRoundHalf:
+      return kOfRounding;
     default:
       return {};
   }

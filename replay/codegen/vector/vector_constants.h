@@ -19,6 +19,11 @@ enum class Constant : std::uint8_t {
   kFloatSignBit,
   kFloatOne,
   kFloatMinusOne,
+  kFloatSmallestHalf,  // the smallest normal float16
+  // int64 to float64 (AVX2)
+  kLowHalfBits,   // 2^52: the fraction is the lower half
+  kHighHalfBits,  // 2^84, and the sign of the higher half, which is the fraction's beginning
+  kHalvesBits,    // 2^84 + 2^63 + 2^52
   // exp (SVML's steps)
   kExpLimit,
   kExpPerLn2,

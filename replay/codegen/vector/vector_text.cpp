@@ -41,6 +41,13 @@ std::string VectorCode::text_of(const Spec& spec) {
                      info(input.to).name);
     }
   }
+  std::vector<Slot> halves;
+  for (const VectorOperation& operation : spec.operations) {
+    if (operation.is_half && std::ranges::find(spec.stored, operation.out) != spec.stored.end()) {
+      halves.push_back(operation.out);
+    }
+  }
+  text += halves.empty() ? "" : "; narrows " + listed(halves) + " to float16";
   text += spec.stored.empty() ? "" : "; stores " + listed(spec.stored);
   text += spec.sum.result < 0 ? "" : fmt::format("; sums v{}", spec.sum.result);
   text += spec.non_temporal.empty() ? "" : "; past the caches " + listed(spec.non_temporal);
