@@ -64,10 +64,11 @@ struct PlanOperation {
   bool collects = false;      // the loop may clear floating point flags, so they are collected before
   bool keeps_flags = false;
   bool is_cast = false;
-  bool is_masked = false;    // the last two operands: the mask, and the values where it is false
-  bool is_copy = false;      // the result is laid out like its operand, as far as possible
-  bool is_iterated = false;  // NumPy always uses its iterator here, not the trivial loop
-  bool has_result = false;   // an operand is a result of the group
+  bool is_masked = false;        // the last two operands: the mask, and the values where it is false
+  bool is_copy = false;          // the result is laid out like its operand, as far as possible
+  bool is_iterated = false;      // NumPy always uses its iterator here, not the trivial loop
+  bool has_result = false;       // an operand is a result of the group
+  bool follows_strides = false;  // the loop, such as a sine, uses another algorithm for strided operands
   std::array<std::int16_t, 2> externals{-1, -1};
   std::int16_t layout_of = -1;  // slot: the result is that array, with new contents
   std::int16_t target = -1;     // index in targets if the result is such an array, or -1
@@ -192,7 +193,8 @@ struct FusionPlan {
   bool is_small = false;                 // the short path may be possible
   bool is_iterated = false;              // NumPy uses its iterator for some operation
   bool is_cut_by_buffers = false;        // NumPy cuts some sum at its buffers (ReductionKernel)
-  bool depends_on_strides = false;       // a loop, such as a sine, uses another algorithm for strided operands
+  bool depends_on_strides = false;       // the loop of some operation follows strides
+  bool needs_rows = false;               // such a loop has a mask, so each array has to be one row of memory
   bool is_serial = false;                // a loop may set an exception, or a reduction goes through all blocks in order
   bool has_masks = false;                // `where=`: loops begin at any element
   bool reduces_inputs = false;           // existing arrays are reduced, so each has to be one row of memory

@@ -113,7 +113,7 @@ bool touch(const View& one, Extent item_size, const View& other, Extent other_it
 
 FusionReason GroupRun::run() {
   const FusionReason reason = bind_rows(plan_, arguments_, &state_);
-  const bool needs_contiguous_rows = plan_.depends_on_strides || (plan_.reduces_inputs && !plan_.is_cut_by_rows());
+  const bool needs_contiguous_rows = plan_.needs_rows || (plan_.reduces_inputs && !plan_.is_cut_by_rows());
   if (needs_contiguous_rows && reason == FusionReason::kLayout) {
     return FusionReason::kLayout;
   }

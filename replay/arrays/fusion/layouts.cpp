@@ -83,6 +83,10 @@ FusionReason LayoutBinding::bind_result(std::size_t number) {
     }
   }
   Operand& result = operands_[operation.out()];
+  // Blocks are contiguous, so eager's operands have to be, too.
+  if (operation.follows_strides && !layouts.are_c && !layouts.are_f) {
+    return FusionReason::kLayout;
+  }
   if (!operation.is_cast && !operation.has_result && !has_whole_shape(operation, shape)) {
     return FusionReason::kShape;
   }
@@ -101,7 +105,8 @@ FusionReason LayoutBinding::bind_result(std::size_t number) {
     strides = strides_in(view, shape);
     result.is_c = view.is_contiguous(operation.out_size, false);
     result.is_f = view.is_contiguous(operation.out_size, true);
-    return FusionReason::kNone;
+    const bool is_contiguous = (layouts.are_c && result.is_c) || (layouts.are_f && result.is_f);
+    return operation.follows_strides && !is_contiguous ? FusionReason::kLayout : FusionReason::kNone;
   }
   const FusionReason reason = operation.is_copy ? bind_copy(operation, shape, layouts, &strides)
                                                 : bind_new_array(number, shape, layouts, &strides);

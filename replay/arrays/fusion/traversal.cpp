@@ -45,8 +45,8 @@ void Traversal::gather(Extent count) {
   const bool is_in_row = count <= walk.left_in_row();
   // Vector code reads adjacent elements only. A complex loop of NumPy 1.26 rounds in another way if a block lies less
   // than a stride behind the last element that it reads.
-  const bool takes_strides =
-      !plan_.has_complex && (!plan_.is_fused || plan_.steps.front().code == nullptr || state_.is_one_by_one);
+  const bool takes_strides = !plan_.has_complex && !plan_.depends_on_strides &&
+                             (!plan_.is_fused || plan_.steps.front().code == nullptr || state_.is_one_by_one);
   const auto place = [&](const Space::Port& port, bool may_be_direct) {
     const bool is_direct = is_in_row && port.is_direct && may_be_direct &&
                            (takes_strides || port.strides[0] == port.item_size) &&

@@ -347,6 +347,9 @@ int FusionPlanBuilder::apply(const Request& request) {
   if (takes_components(request) && may_follow_strides(kernel)) {
     return refuse(FusionReason::kLoop);
   }
+  if (request.ufunc != nullptr && may_follow_strides(kernel) && takes_gaps(request)) {
+    return refuse(FusionReason::kLayout);
+  }
   // Where operand and result are the same elements with gaps between them, NumPy's squares have other bits.
   if (kernel.has_complex && kernel.known == UfuncName::kSquare && request.target() >= 0) {
     return refuse(FusionReason::kInPlace);
@@ -461,6 +464,8 @@ int FusionPlanBuilder::emit(const Kernel& kernel, const Request& request) {
     // The loop's own input, or the slot of the old contents.
     operation.layout_of = static_cast<std::int16_t>(at(target).slot);
   }
+  operation.follows_strides =
+      request.ufunc != nullptr && may_follow_strides(kernel) && (request.where >= 0 || !takes_one_result(request));
   plan_->operations.push_back(operation);
   note_traits(kernel, request);
   if (target >= 0 && !operands_.write(&at(target), out)) {
@@ -544,15 +549,17 @@ void FusionPlanBuilder::mark_elidable(const Kernel& kernel, const Request& reque
 // Notes what the loop demands of the whole group.
 void FusionPlanBuilder::note_traits(const Kernel& kernel, const Request& request) {
   plan_->float_units = std::max(plan_->float_units, kernel.float_units);
-  plan_->depends_on_strides = plan_->depends_on_strides || (request.ufunc != nullptr && may_follow_strides(kernel) &&
-                                                            (request.where >= 0 || !takes_one_result(request)));
+  plan_->depends_on_strides = plan_->depends_on_strides || plan_->operations.back().follows_strides;
+  plan_->needs_rows =
+      plan_->needs_rows || (request.ufunc != nullptr && request.where >= 0 && may_follow_strides(kernel));
   plan_->is_serial =
       plan_->is_serial || (has(kernel.known, ufunc_trait::kRaisesForIntegers) && is_integer(kernel.out_type));
-  // NumPy's loops take a computation into an operand for a reduction where there is one element.
+  // NumPy's loops take a computation into an operand for a reduction where there is one element. Single complex numbers
+  // with a negative stride are multiplied in another way.
   const auto* end = request.operands.begin() + request.nin;
   const bool updates_operand = std::find(request.operands.begin(), end, request.target()) != end;
   plan_->may_differ_alone = plan_->may_differ_alone || (updates_operand && is_floating(kernel.out_type)) ||
-                            (request.target() >= 0 && is_complex(kernel.out_type));
+                            kernel.has_complex || (request.target() >= 0 && is_complex(kernel.out_type));
   plan_->has_complex = plan_->has_complex || kernel.has_complex;
   plan_->shows_signs = plan_->shows_signs || has(kernel.known, ufunc_trait::kShowsSigns);
 }
@@ -560,6 +567,18 @@ void FusionPlanBuilder::note_traits(const Kernel& kernel, const Request& request
 bool FusionPlanBuilder::takes_components(const Request& request) const {
   return std::any_of(request.operands.begin(), request.operands.begin() + request.nin,
                      [&](int operand) { return at(operand).is_component; });
+}
+
+// Whether an operand is a part of an array, or has several axes, and is not contiguous.
+bool FusionPlanBuilder::takes_gaps(const Request& request) const {
+  return std::any_of(request.operands.begin(), request.operands.begin() + request.nin, [&](int operand) {
+    const Object& object = at(operand);
+    if (!is_array(object.code) || object.is_result || (object.view < 0 && object.place.shape.nd < 2)) {
+      return false;
+    }
+    const Extent item_size = np_.item_size[object.code];
+    return !object.place.is_contiguous(item_size, false) && !object.place.is_contiguous(item_size, true);
+  });
 }
 
 // The result of an operation is one row of memory. As the only array operand it is passed to the loop as such.

@@ -108,6 +108,7 @@ class FusionPlanBuilder {
   void mark_elidable(const Kernel& kernel, const Request& request, PlanOperation* operation) const;
   void note_traits(const Kernel& kernel, const Request& request);
   [[nodiscard]] bool takes_one_result(const Request& request) const;
+  [[nodiscard]] bool takes_gaps(const Request& request) const;
   [[nodiscard]] bool takes_components(const Request& request) const;
 
   // plan_reductions.cpp
