@@ -361,13 +361,20 @@ class Lowering {
     return true;
   }
 
-  [[nodiscard]] bool has_shared(const LoweredSnapshot& state) const {
-    std::vector<std::int32_t> places(state.locals.begin(), state.locals.end());
-    places.insert(places.end(), state.stack.begin(), state.stack.end());
-    std::ranges::sort(places);
-    return std::ranges::adjacent_find(places, [this](int left, int right) {
-             return left == right && left >= program_.constant_count;
-           }) != places.end();
+  // Whether two slots hold the object of one register.
+  [[nodiscard]] bool has_shared(const LoweredSnapshot& state) {
+    ++snapshots_;
+    const auto is_second = [this](std::int32_t place) {
+      if (place < program_.constant_count) {
+        return false;
+      }
+      const auto number = static_cast<std::size_t>(place);
+      if (number >= last_snapshots_.size()) {
+        last_snapshots_.resize(number + 1);
+      }
+      return std::exchange(last_snapshots_[number], snapshots_) == snapshots_;
+    };
+    return std::ranges::any_of(state.locals, is_second) || std::ranges::any_of(state.stack, is_second);
   }
 
   std::int32_t allocate() {
@@ -456,6 +463,8 @@ class Lowering {
   };
   std::vector<LastState> last_states_;  // by frame
   std::int32_t next_key_ = 0;
+  std::vector<std::uint32_t> last_snapshots_;  // by register: the last snapshot with it, as has_shared() counts them
+  std::uint32_t snapshots_ = 0;
   bool in_entry_check_ = true;
   std::unordered_set<PyObject*> watches_;
   bool is_raising_ = false;

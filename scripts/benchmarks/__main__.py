@@ -45,6 +45,8 @@ def main() -> int:
     )
     parser.add_argument("--check", action="store_true", help="exit with 1 when a bar is missed")
     arguments = parser.parse_args()
+    known = {name.replace("-", "_"): name for name in MODULES}
+    arguments.names = [known.get(name.replace("-", "_"), name) for name in arguments.names]
     for name in arguments.names:
         if name not in MODULES:
             parser.error(f"there is no benchmark {name!r}; there are: {', '.join(MODULES)}")
