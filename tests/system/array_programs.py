@@ -62,7 +62,17 @@ BINARY += (
     "equal",
     "power",
 )
-BINARY += ("bitwise_and", "bitwise_or", "left_shift", "fmod", "nextafter", "heaviside", "logaddexp")
+BINARY += (
+    "bitwise_and",
+    "bitwise_or",
+    "left_shift",
+    "fmod",
+    "nextafter",
+    "heaviside",
+    "logaddexp",
+    "fmin",
+    "fmax",
+)
 # Every ufunc of NumPy is used occasionally.
 OTHERS = {nin: tuple(f.__name__ for f in ufuncs() if f.nin == nin) for nin in (1, 2)}
 OPERATORS = ("+", "-", "*", "/", "+", "-", "*", "//", "%", "<", "<=", "==", ">", "&", "|", "^")
@@ -121,7 +131,18 @@ class Program:
         )
 
     def dtype(self) -> str:
-        names = ("float32", "float64", "float64", "int8", "uint8", "int32", "int64", "uint64", "bool_")
+        names = (
+            "float16",
+            "float32",
+            "float64",
+            "float64",
+            "int8",
+            "uint8",
+            "int32",
+            "int64",
+            "uint64",
+            "bool_",
+        )
         return self.random.choice((*(f"np.{name}" for name in names), "float", "bool", "int", "a.dtype"))
 
     def of(self, nin: int, usual: tuple[str, ...]) -> tuple[str, ...]:
@@ -142,7 +163,10 @@ class Program:
         if kind < 0.4:
             return f"np.{self.random.choice(self.of(2, BINARY))}({left}, {right})", first + second + 1
         if kind < 0.42:
-            return self.random.choice((f"(-{left})", f"abs({left})", f"sum([{left}, {right}])")), first + 1
+            parts = (f"({left}).real", f"({left}).imag", f"np.real({left})")
+            return self.random.choice(
+                (f"(-{left})", f"abs({left})", f"sum([{left}, {right}])", *parts)
+            ), first + 1
         if kind < 0.44:
             return f"({left} + {right}).astype({self.dtype()})", first + second + 2
         if kind < 0.47:
@@ -450,7 +474,7 @@ class Operands:
         # Most programs have one dtype, C order and no broadcasting, so that much is fused.
         self.codes = [code or random.choice("ddf" + CODES) for _ in range(3)]
         if code is None and (family := random.random()) < 0.2:
-            self.codes = [random.choice(OTHER_CODES if family < 0.05 else "FDDDd") for _ in range(3)]
+            self.codes = [random.choice(OTHER_CODES if family < 0.05 else "FDDDdee") for _ in range(3)]
         if random.random() < 0.6:
             self.codes = self.codes[:1] * 3
         self.layouts = [random.choice(("C", "C", "F", "any", "any", "wide")) for _ in range(3)]

@@ -44,7 +44,7 @@ PROGRAMS: dict[str, tuple[str, bool]] = {
     "sums of its columns": ("v = a * b\nreturn (v[1:] * v[:-1]).sum(axis=0)", True),
     "a part is written": ("v = a * b + a\nv[1:] = 0.5\nreturn v * 2 + 1", False),
     "a part is changed in place": ("v = a * b\nw = v[1:]\nw += 1.0\nreturn v * 2 + 1", False),
-    "changed after its part was taken": ("v = a * b\nw = v[1:]\nv *= 2.0\nreturn w * w + 1", False),
+    "changed after its part was taken": ("v = a * b\nw = v[1:]\nv *= 2.0\nreturn w * w + 1", True),
     "changed after its part was read": ("v = a * b\nw = v[1:] * 2.0\nv += 1.0\nreturn w + v[1:]", True),
     "no index": ("v = a * b\nreturn v[()] + v[...] * 2", True),
     "an axis less": ("v = a * b\nreturn v[1:, 0] - v[:-1, 0] * 2", True),
