@@ -103,6 +103,9 @@ std::vector<std::string> fusion_texts(const replay::Executor& executor) {
   std::vector<std::string> texts;
   texts.reserve(rows.size() + refused.size());
   for (const auto& [line, group, runs] : rows) {
+    if (runs == 0) {
+      continue;  // each run was refused, or an earlier group contains these operations
+    }
     texts.push_back(fmt::format("lines {} to {}: {} array operations as one, {} times; then: {}", line,
                                 group->last_line, group->plan->operation_count(), runs,
                                 replay::print_end(executor.lowered(), group->end)));

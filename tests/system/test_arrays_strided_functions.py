@@ -27,6 +27,8 @@ FUNCTIONS = {
     "floor_divide": "v // (abs(w) + 0.25) + v % (abs(w) + 0.25)",
     "maximum": "np.maximum(np.hypot(v, 2.0), np.arctan2(1.0, w))",
     "into a result": "np.hypot(v, w, out=v) + w",
+    "of integers": "np.hypot((v * 8).astype(int), (w * 8).astype(int) + 1)",
+    "of integers and floats": "np.arctan2((v * 8).astype(np.int32), w) + v",
     "of an operand": "np.hypot(x, v) if x.shape == v.shape else np.arctan2(v, 1.0)",
     "of a part": "np.hypot(x[1:, 1:], y[:-1, :-1]) * (x[1:, 1:] + y[1:, 1:])",
     "of contiguous parts": "np.arctan2(x[1:], y[1:]) * (x[:-1] + y[1:])",

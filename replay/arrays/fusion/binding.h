@@ -66,6 +66,7 @@ class LayoutBinding {
     const Strides* strides = nullptr;  // null: a scalar
     bool is_c = false, is_f = false;   // contiguous without broadcasting or casting
     bool is_broadcast = false;
+    bool is_buffered = false;  // the iterator casts it
   };
   struct Layouts;
   FusionReason bind_results();

@@ -43,6 +43,7 @@ struct LayoutBinding::Layouts {
   unsigned count = 0;
   bool are_c = true;  // all are contiguous in C order, or in Fortran order
   bool are_f = true;
+  bool are_buffers = true;  // all are cast into buffers, which are contiguous
 };
 
 FusionReason LayoutBinding::bind_results() {
@@ -80,11 +81,12 @@ FusionReason LayoutBinding::bind_result(std::size_t number) {
       layouts.strides[layouts.count++] = operand.strides;
       layouts.are_c = layouts.are_c && operand.is_c;
       layouts.are_f = layouts.are_f && operand.is_f;
+      layouts.are_buffers = layouts.are_buffers && operand.is_buffered;
     }
   }
   Operand& result = operands_[operation.out()];
   // Blocks are contiguous, so eager's operands have to be, too.
-  if (operation.follows_strides && !layouts.are_c && !layouts.are_f) {
+  if (operation.follows_strides && !layouts.are_c && !layouts.are_f && !layouts.are_buffers) {
     return FusionReason::kLayout;
   }
   if (!operation.is_cast && !operation.has_result && !has_whole_shape(operation, shape)) {
@@ -95,7 +97,8 @@ FusionReason LayoutBinding::bind_result(std::size_t number) {
     return FusionReason::kNone;
   }
   if (operation.is_cast && operation.target < 0) {
-    result = {.strides = layouts.strides[0]};  // cast while it is read, so NumPy uses its iterator
+    // Cast while it is read, so NumPy uses its iterator.
+    result = {.strides = layouts.strides[0], .is_buffered = true};
     return FusionReason::kNone;
   }
   Strides& strides = results_[operation.out()];
