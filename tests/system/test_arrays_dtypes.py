@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import tagalong
-from arrays_support import ERRSTATES, misaligned
+from arrays_support import ERRSTATES, HAS_VECTORS, misaligned
 from chains_support import both, check, groups_run
 from tagalong import _core
 from tagalong._dumps import dumps_of
