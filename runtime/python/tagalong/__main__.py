@@ -33,7 +33,7 @@ def _parser() -> argparse.ArgumentParser:
     options.add_arguments(explain, tuple(name for name in options.BY_NAME if name not in ("mode", "report")))
     _add_program(explain)
 
-    dis = commands.add_parser("dis", help="print the code objects of a function")
+    dis = commands.add_parser("dis", help="run the file and print the code objects of one of its functions")
     dis.add_argument(
         "target", metavar="FILE.py:FUNCTION", help="for example filters.py:blur or shapes.py:Circle.area"
     )

@@ -45,6 +45,8 @@ def _refuse(what: str, thing: object) -> TypeError:
     shown = f" {name!r}" if isinstance(name, str) else ""
     kind = f"the class {name!r}" if isinstance(thing, type) else f"{type(thing).__name__}{shown}"
     instead = _instead("trace" if what in ("trace", "untrace") else "give", thing)
+    if not instead and what in ("record", "compare"):
+        instead = f"; write tagalong.{what}(f, arguments), not tagalong.{what}(f(arguments))"
     return TypeError(f"tagalong.{what}: expected a Python function, got {kind}{instead}")
 
 
