@@ -39,8 +39,8 @@ void GroupCommit::cut_off() {
 void GroupCommit::drop_registers() {
   for (const std::int32_t place : accepted_.contents.dropped) {
     const auto known = accepted_.contents.registers.find(place);
-    const bool is_back = known != accepted_.contents.registers.end() && known->second >= 0 &&
-                         contents_.origin(known->second) == place;
+    const bool is_back =
+        known != accepted_.contents.registers.end() && known->second >= 0 && contents_.origin(known->second) == place;
     if (!is_back && std::ranges::find(group_.dropped, place) == group_.dropped.end()) {
       group_.dropped.push_back(place);
     }
