@@ -513,3 +513,32 @@ def test_bools_that_differ() -> None:
         check(eager, traced, lambda made=made: list(made))
     kernels = kernels_of(eager, lambda: make(300))
     assert "vector kernel" in kernels and "NumPy's loop" not in kernels, kernels
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "float32",
+        "f4",
+        "f",
+        "float64",
+        "d",
+        "int32",
+        "i8",
+        "q",
+        "u1",
+        "bool",
+        "?",
+        "float16",
+        "e",
+        "int",
+        "c8",
+    ],
+)
+def test_dtypes_by_name(text: str) -> None:
+    eager, traced = both(f"def f(a, b, c, m):\n    d = a * b\n    return d.astype('{text}') * 2, d + c\n")
+    for length in (300, 300, 300, 300, *FEW_LENGTHS):
+        check(eager, traced, again(operands("float64", length)))
+    if text not in ("int", "q", "i8"):
+        cuts = [line for line in tagalong.explain(traced).splitlines() if "astype" in line]
+        assert not cuts, cuts
