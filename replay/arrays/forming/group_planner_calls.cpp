@@ -3,6 +3,8 @@
 #include <climits>
 #include <cstdlib>
 #include <optional>
+#include <string>
+#include <string_view>
 
 #include "replay/arrays/forming/group_planner.h"
 #include "replay/arrays/kernels/casts.h"
@@ -28,6 +30,34 @@ bool has_out(PyObject* keywords) {
                          (is_named(keywords, 0, "where") && is_named(keywords, 1, "out"))));
 }
 
+// Whether the text is the dtype's name, its kind and size, or its one character, as in "float32", "f4" and "f".
+bool names_descr(const array::Numpy& np, unsigned type, std::string_view text) {
+  if (np.descr.at(type) == nullptr) {
+    return false;
+  }
+  const auto* descr = reinterpret_cast<const array::DescrFields*>(np.descr.at(type));
+  const std::string_view name = np.scalar_type.at(type)->tp_name;
+  const auto dot = name.rfind('.');
+  return text == name.substr(dot == std::string_view::npos ? 0 : dot + 1) ||
+         text == std::string(1, descr->kind) + std::to_string(np.item_size.at(type)) ||
+         text == std::string_view(&descr->type, 1);
+}
+
+PyObject* descr_named(const array::Numpy& np, PyObject* object) {
+  Py_ssize_t size = 0;
+  const char* text = PyUnicode_AsUTF8AndSize(object, &size);
+  if (text == nullptr) {
+    PyErr_Clear();
+    return nullptr;
+  }
+  for (unsigned type = 0; type < array::kTypeNumbers; ++type) {
+    if (names_descr(np, type, {text, static_cast<std::size_t>(size)})) {
+      return np.descr.at(type);
+    }
+  }
+  return nullptr;
+}
+
 // The dtypes and types that are compared live as long as the process.
 PyObject* descr_of(const array::Numpy& np, PyObject* object) {
   const auto of = [&](unsigned type) { return np.descr.at(type); };
@@ -42,6 +72,9 @@ PyObject* descr_of(const array::Numpy& np, PyObject* object) {
   }
   if (object == reinterpret_cast<PyObject*>(&PyComplex_Type)) {
     return of(array::kComplexDouble);
+  }
+  if (PyUnicode_CheckExact(object)) {
+    return descr_named(np, object);
   }
   for (unsigned type = 0; type < array::kTypeNumbers; ++type) {
     if (of(type) == object || (reinterpret_cast<PyObject*>(np.scalar_type.at(type)) == object)) {
@@ -210,7 +243,7 @@ bool FusionPlanner::absolute(const Step& step, const std::int32_t* operands) {
              step);
 }
 
-// array.astype(dtype), where the dtype is one of NumPy's own or a type that means one.
+// array.astype(dtype), where the dtype is one of NumPy's own, or a type or a constant text that means one.
 bool FusionPlanner::cast(const Step& step, const std::int32_t* operands) {
   const int number = contents_.number_of(operands[1]);
   const int index = contents_.of(operands[2]);
@@ -218,6 +251,9 @@ bool FusionPlanner::cast(const Step& step, const std::int32_t* operands) {
   PyObject* object = content == nullptr || content->kind >= Kind::kComputed ? nullptr : content->object;
   PyObject* descr = object == nullptr ? nullptr : descr_of(np(), object);
   if (number < 0 || descr == nullptr) {
+    return refuse(Reason::kOther);
+  }
+  if (PyUnicode_Check(object) && content->kind != Kind::kConstant) {
     return refuse(Reason::kOther);
   }
   contents_.require_same(index);
