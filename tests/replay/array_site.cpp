@@ -164,7 +164,9 @@ BOOST_AUTO_TEST_CASE(scalars_are_converted_or_refused, *boost::unit_test::precon
   BOOST_TEST(!read_scalar(*np, large.get(), kPyInt, kInt8, buffer));
   BOOST_TEST(!read_scalar(*np, large.get(), kPyInt, kUInt8, buffer));
   BOOST_TEST(!read_scalar(*np, large.get(), kPyInt, kBool, buffer));
-  BOOST_TEST(!read_scalar(*np, large.get(), kPyInt, kHalf, buffer));
+  BOOST_TEST(read_scalar(*np, large.get(), kPyInt, kHalf, buffer) == np->weak_scalars);
+  const Ref beyond_half = Ref::steal(PyLong_FromLong(2049));
+  BOOST_TEST(!read_scalar(*np, beyond_half.get(), kPyInt, kHalf, buffer));
   BOOST_REQUIRE(read_scalar(*np, large.get(), kPyInt, kInt16, buffer));
   BOOST_TEST(*reinterpret_cast<short*>(buffer) == 300);
   BOOST_REQUIRE(read_scalar(*np, large.get(), kPyInt, kFloat, buffer));
