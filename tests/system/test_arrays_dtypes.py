@@ -544,3 +544,19 @@ def test_dtypes_by_name(text: str) -> None:
     if text not in ("int", "q", "i8"):
         cuts = [line for line in tagalong.explain(traced).splitlines() if "astype" in line]
         assert not cuts, cuts
+
+
+@pytest.mark.parametrize("other", ["float16", "float32", "float64", "int16"])
+@pytest.mark.parametrize(
+    "expression",
+    ["np.fmin(a, b) * 2", "np.fmax(b, a) + 1", "np.fmin(np.negative(a), b) - 1", "np.fmax(abs(a), b) * b"],
+)
+def test_signalling_nans_of_float16(expression: str, other: str) -> None:
+    """NumPy's casts keep them signalling, and fmin and fmax give another result for them."""
+    eager, traced = both(f"def f(a, b):\n    return {expression}\n")
+    bits = np.array([0x7D00, 0x7C01, 0xFD00, 0x7E00, 0x3C00, 0x0001] * 5, np.uint16)
+    a = bits.view(np.float16)
+    b = np.arange(bits.size).astype(other)
+    for _ in range(5):
+        check(eager, traced, lambda: [a, b], {"all": "ignore"})
+        check(eager, traced, lambda: [a, b])

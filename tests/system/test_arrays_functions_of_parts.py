@@ -231,3 +231,25 @@ def test_threads() -> None:
                 check(eager, traced, lambda: operands((300, 500)))
     finally:
         _core.set_option("threads", 1)
+
+
+UNUSED = {
+    "an index": "c = a + b\n    d = c[3]\n    return c * 2",
+    "the last one": "c = a + b\n    d = c[-1]\n    return a",
+    "a row and a slice": "c = a + b\n    d = c[3, 1:]\n    return c * 2",
+    "an ellipsis": "c = a + b\n    d = c[..., 0]\n    return c * 2",
+    "of an operand": "d = a[-1]\n    return a * b + a",
+    "without a name": "(a + b)[-1]\n    return a * b + a",
+    "in a tuple": "c = a + b\n    t = (c[3], c)\n    return t[1] * 2 - b",
+    "dropped": "c = a + b\n    d = c[3]\n    d = c * 2\n    return d - a",
+    "behind others": "c = a - b\n    e = c[1:]\n    d = c[-1]\n    return e * 2 - e",
+}
+
+
+@pytest.mark.parametrize("body", UNUSED.values(), ids=UNUSED.keys())
+def test_indices_of_parts_that_are_not_used(body: str) -> None:
+    """An index that is out of bounds raises IndexError, even if the part is not read."""
+    for shape, others in (((8,), [(0,), (2,)]), ((8, 8), [(0, 8), (2, 2), (8, 0), (3, 8)])):
+        eager, traced = both(f"def f(a, b):\n    {body}\n")
+        for each in [*[shape] * WARM_UP, *others, shape, *others]:
+            check(eager, traced, lambda each=each: [np.ones(each), np.full(each, 2.0)])

@@ -298,3 +298,32 @@ def test_which_of_two_zeros_an_extreme_along_axes_is(axis: Any, code: str, mode:
                 check(eager, traced, lambda x=x, y=y: [x, y], {"all": "ignore"})
         assert tagalong.stats(traced).hits > 0
     assert groups_run() > 0
+
+
+ALONG = (
+    "max(axis=-1)",
+    "min(axis=1)",
+    "max(axis=0)",
+    "sum(axis=-1)",
+    "argmax(axis=-1)",
+    "prod(axis=1)",
+    "any(axis=-1)",
+)
+OF_ALL = ("sum()", "mean()", "std()", "max()", "prod()")
+
+
+@pytest.mark.parametrize("along", ALONG)
+@pytest.mark.parametrize("of_all", OF_ALL)
+def test_rows_and_all_elements(along: str, of_all: str) -> None:
+    """Extremes of rows take whole rows, and a sum of all elements cuts the elements otherwise."""
+    for body in (
+        f"v = (a * 2).{along}\n    return v, (a + 1.0).{of_all}",
+        f"s = (a + 1.0).{of_all}\n    return s, (a * 2).{along}",
+        f"v = a.{along}\n    return v, (a + 1.0).{of_all}, (a - 1.0).{of_all}",
+    ):
+        eager, traced = both(f"def f(a):\n    {body}\n")
+        for shape in ((5, 13), (17, 64), (64, 17), (3, 5000), (1000, 10), (20, 30, 4)):
+            for dtype in ("float64", "float32", "int64"):
+                made = np.random.default_rng(5).uniform(-9, 9, shape).astype(dtype)
+                for _ in range(3):
+                    check(eager, traced, lambda made=made: [made], {"all": "ignore"})

@@ -250,3 +250,10 @@ def test_squares_of_temporaries() -> None:
         for size in (*[10] * WARM_UP, 300_000, 10, 300_000, 300_000):
             made = [np.linspace(0, 1, size), np.full(size, 0.5)]
             check(eager, traced, lambda made=made: made)
+
+
+def test_the_line_of_a_warning_about_an_array_of_one() -> None:
+    """NumPy 1.26 warns where an array with one element becomes an item."""
+    eager, traced = both("def f(a, b):\n    c = a * 2.0\n    b -= 2\n\n    a[0] = c + c\n\n    return c\n")
+    for size in (7, 7, 7, 1, 1, 7, 1):
+        check(eager, traced, lambda size=size: [np.ones(size), np.ones(size)])

@@ -50,7 +50,14 @@ void GroupContents::drop(std::int32_t place) {
   if (index >= 0 && origin(index) == place) {
     state_.dropped.push_back(place);
   }
+  has_lost_view_ = has_lost_view_ || has_unused_view(index);
   state_.registers[place] = -1;
+}
+
+bool GroupContents::has_unused_view(int index) const {
+  return index >= 0 && ((at(index).kind == Kind::kView && !at(index).is_used) ||
+                        (at(index).kind == Kind::kTuple &&
+                         std::ranges::any_of(at(index).parts, [this](int part) { return has_unused_view(part); })));
 }
 
 bool GroupContents::is_presentable(int index) const {
@@ -75,8 +82,10 @@ bool GroupContents::are_returnable(std::int32_t place) const {
   // What other variables hold ends unseen, so tuples and views need not exist.
   const auto are_others_presentable = [&] {
     return std::ranges::all_of(state_.registers, [&](const auto& other) {
-      return other.first == place || other.second < 0 || at(other.second).kind == Kind::kTuple ||
-             at(other.second).kind == Kind::kView || is_presentable(other.second);
+      const bool is_unseen =
+          other.second >= 0 && (at(other.second).kind == Kind::kTuple || at(other.second).kind == Kind::kView);
+      return other.first == place || other.second < 0 ||
+             (is_unseen ? !has_unused_view(other.second) : is_presentable(other.second));
     });
   };
   if (index < 0 || at(index).kind != Kind::kTuple) {
@@ -106,6 +115,7 @@ int GroupContents::number_of(std::int32_t place) {
     return -1;
   }
   Content& content = at(index);
+  content.is_used = true;
   if (content.number < 0 && content.object != nullptr) {
     const bool may_change = content.kind == Kind::kExternal || content.kind == Kind::kComputed;
     content.number = may_change ? -1 : builder_.constant(content.object);

@@ -28,6 +28,7 @@ class GroupContents {
     std::vector<int> parts = {};      // for slices and tuples: indices of contents
     int computed = -1;                // index in the group's computed values
     const Step* maker = nullptr;      // for tuples: the step that makes the object, if one is needed
+    bool is_used = false;             // for views: some operation takes it, and so finds out whether its indices exist
   };
   // What is known after some of the steps.
   struct State {
@@ -60,6 +61,8 @@ class GroupContents {
 
   // Whether the content exists as an object after the group, or could be made.
   [[nodiscard]] bool is_presentable(int index) const;
+  // Whether a view has been dropped that no operation has taken.
+  [[nodiscard]] bool has_lost_view() const { return has_lost_view_; }
   // Whether all contents do.
   [[nodiscard]] bool are_presentable() const;
   // How many registers hold results.
@@ -102,6 +105,7 @@ class GroupContents {
   int add(const Content& content, std::int32_t origin);
   int computed_content(int index);
   int computed_tuple(int index);
+  [[nodiscard]] bool has_unused_view(int index) const;
   [[nodiscard]] int computed_before(const GroupValue& value) const;
 
   const array::Numpy& np_;
@@ -112,6 +116,7 @@ class GroupContents {
   std::vector<Content> contents_;
   std::vector<std::int32_t> origins_;  // by content
   std::vector<Ref> values_;            // the computed values of this run
+  bool has_lost_view_ = false;
   std::map<int, int> value_contents_;  // computed value to content
   State state_;
 };

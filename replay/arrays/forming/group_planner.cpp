@@ -106,7 +106,8 @@ void FusionPlanner::take_steps() {
       }
       return;
     }
-    if (!(is_in_loop ? take(*op, step) : take(step))) {
+    // Indices of a view that no operation takes would not be checked.
+    if (!(is_in_loop ? take(*op, step) : take(step)) || (contents_.has_lost_view() && !refuse(Reason::kOther))) {
       refused_ = &step;
       return;
     }

@@ -152,7 +152,7 @@ FusionReason bind_axis_reductions(const FusionPlan& plan, const Numpy& np, const
     const bool depends_on_cuts = is_floating(axis_reduced.kernel->type) &&
                                  begins_with_element(axis_reduced.reduction) && axis_reduction.row() <= kBlock;
     const Extent row = axis_reduced.kernel->is_pairwise || takes_rows || depends_on_cuts ? axis_reduction.row() : 0;
-    if (row != 0 && axis_reductions->row != 0 && row != axis_reductions->row) {
+    if (row != 0 && (plan.is_tree() || (axis_reductions->row != 0 && row != axis_reductions->row))) {
       return FusionReason::kReduction;
     }
     axis_reductions->row = std::max(axis_reductions->row, row);

@@ -350,6 +350,9 @@ int FusionPlanBuilder::apply(const Request& request) {
   if (request.ufunc != nullptr && may_follow_strides(kernel) && takes_gaps(request)) {
     return refuse(FusionReason::kLayout);
   }
+  if (takes_quiet_nans(kernel, codes)) {
+    return refuse(FusionReason::kNan);
+  }
   // Where operand and result are the same elements with gaps between them, NumPy's squares have other bits.
   if (kernel.has_complex && kernel.known == UfuncName::kSquare && request.target() >= 0) {
     return refuse(FusionReason::kInPlace);
@@ -562,6 +565,19 @@ void FusionPlanBuilder::note_traits(const Kernel& kernel, const Request& request
                             kernel.has_complex || (request.target() >= 0 && is_complex(kernel.out_type));
   plan_->has_complex = plan_->has_complex || kernel.has_complex;
   plan_->shows_signs = plan_->shows_signs || has(kernel.known, ufunc_trait::kShowsSigns);
+}
+
+// Processors make the signalling NaNs of float16 numbers quiet where they convert them, which fmin and fmax notice.
+bool FusionPlanBuilder::takes_quiet_nans(const Kernel& kernel, const OperandCodes& codes) const {
+  if ((kernel.known != UfuncName::kFmin && kernel.known != UfuncName::kFmax) || kernel.out_type == kHalf) {
+    return false;
+  }
+  bool is_converted = std::ranges::any_of(
+      plan_->operations, [](const PlanOperation& operation) { return operation.is_cast && operation.is_half; });
+  for (unsigned i = 0; i < kernel.nin; ++i) {
+    is_converted = is_converted || codes[i] == kHalf;
+  }
+  return is_converted;
 }
 
 bool FusionPlanBuilder::takes_components(const Request& request) const {

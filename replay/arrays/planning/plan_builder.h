@@ -109,6 +109,7 @@ class FusionPlanBuilder {
   void note_traits(const Kernel& kernel, const Request& request);
   [[nodiscard]] bool takes_one_result(const Request& request) const;
   [[nodiscard]] bool takes_gaps(const Request& request) const;
+  [[nodiscard]] bool takes_quiet_nans(const Kernel& kernel, const OperandCodes& codes) const;
   [[nodiscard]] bool takes_components(const Request& request) const;
 
   // plan_reductions.cpp

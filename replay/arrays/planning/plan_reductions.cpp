@@ -5,6 +5,16 @@
 
 namespace tagalong::array {
 
+namespace {
+
+// Whether a reduction along axes takes each row as a whole. Which of two zeros is the extreme depends on where a row is
+// cut.
+bool needs_whole_rows(const ReductionKernel& kernel, Reduction reduction) {
+  return kernel.is_pairwise || kernel.takes_rows || (begins_with_element(reduction) && is_floating(kernel.type));
+}
+
+}  // namespace
+
 // The reduced array may be an existing one as long as the group writes no targets; it has to be one row of memory.
 bool FusionPlanBuilder::may_be_reduced(int operand) {
   Object& object = at(operand);
@@ -69,10 +79,10 @@ int FusionPlanBuilder::reduce_all(Reduction reduction, int operand) {
     plan_->operations.resize(before);
     return refuse(FusionReason::kReduction);
   }
-  const auto cuts_rows = [](const PlanAxisReduction& axis_reduction) {
-    return axis_reduction.kernel->is_pairwise || axis_reduction.kernel->takes_rows;
+  const auto needs_rows = [](const PlanAxisReduction& axis_reduction) {
+    return needs_whole_rows(*axis_reduction.kernel, axis_reduction.reduction);
   };
-  if (kernel.is_pairwise && std::ranges::any_of(plan_->axis_reductions, cuts_rows)) {
+  if (kernel.is_pairwise && std::ranges::any_of(plan_->axis_reductions, needs_rows)) {
     plan_->operations.resize(before);
     return refuse(FusionReason::kReduction);
   }
@@ -106,7 +116,7 @@ int FusionPlanBuilder::reduce_along(Reduction reduction, int operand, std::span<
     return reduce_all(reduction, operand);
   }
   if ((kernel.takes_rows && plan_->is_cut_by_rows()) || kernel.parts > 1 ||
-      ((kernel.is_pairwise || kernel.takes_rows) && plan_->is_tree()) ||  // blocks can be cut in one way only
+      (needs_whole_rows(kernel, reduction) && plan_->is_tree()) ||  // blocks can be cut in one way only
       (plan_->is_cut_by_rows() && plan_->axis_reductions[0].axes.mask != reduced.mask)) {
     return refuse(FusionReason::kReduction);
   }

@@ -57,13 +57,19 @@ bool is_array_index(PyObject* index) {
                                    : is_part(index);
 }
 
+// NumPy warns where such an array becomes a number.
+bool is_array_of_one(const array::ArrayFields& array) {
+  return array.nd > 0 &&
+         std::all_of(array.dimensions, array.dimensions + array.nd, [](auto size) { return size == 1; });
+}
+
 // Numbers of the array's own type, which are copied without a cast that could warn.
 bool fits_without_cast(const array::ArrayFields& target, PyObject* value) {
   if (!array::is_handled(type_of(target)) || (target.flags & array::kWarnOnWrite) != 0) {
     return false;
   }
   const array::ArrayFields* source = array_of(value);
-  return source != nullptr ? type_of(*source) == type_of(target)
+  return source != nullptr ? type_of(*source) == type_of(target) && !is_array_of_one(*source)
                            : type_of(target) == array::kDouble && PyFloat_CheckExact(value);
 }
 
