@@ -237,6 +237,7 @@ bool store_half(const Numpy& np, const Value& value, char* place) {
   constexpr long long kExactInHalf = 2048;
   constexpr long long kSafeForHalfByValue = 127;
   constexpr double kLargest = 65504;
+  constexpr double kLargestByValue = 64999;  // the value of a number from 65000 on makes NumPy 1.26 take a float32 loop
   constexpr double kSmallestNormal = 0x1p-14;
   double number = value.real;
   if (value.kind == Value::Kind::kInteger) {
@@ -248,7 +249,8 @@ bool store_half(const Numpy& np, const Value& value, char* place) {
     return false;
   }
   const double magnitude = std::fabs(number);
-  if (magnitude != 0 && !(magnitude >= kSmallestNormal && magnitude <= kLargest)) {
+  if (magnitude != 0 &&
+      !(magnitude >= kSmallestNormal && magnitude <= (np.weak_scalars ? kLargest : kLargestByValue))) {
     return false;
   }
   store(place, half_of(number));
