@@ -19,6 +19,7 @@ import pytest
 
 import tagalong
 from chains_support import both, check
+from tagalong import _core
 
 SIDE = 260  # squared and times four bytes: large enough for elision
 
@@ -223,3 +224,29 @@ def test_quotients_of_bools_do_not_fit_a_temporary() -> None:
         x = np.arange(size) % 7
         check(eager, traced, lambda x=x: [x, x[::-1].copy()], {"all": "ignore"})
     assert tagalong.stats(traced).records >= 1
+
+
+REPLACED = {
+    "an attribute": "    v = o.taken() + c\n    return 2.0 * v\n",
+    "a variable": "    v = a * 1\n    w = v + (v := c * 2.0)\n    return 2.0 * w, v\n",
+    "an attribute and a name": "    t = o.taken\n    v = t() + (c - b)\n    return v * 2.0\n",
+    "in a loop": "    for k in range(30):\n        o.x = a * 1\n        v = 2.0 * (o.taken() + c)\n    return v\n",
+    "a variable in a loop": (
+        "    for k in range(30):\n        v = a * 1\n        w = 2.0 * (v + (v := c * 2.0))\n    return w, v\n"
+    ),
+}
+
+
+@pytest.mark.parametrize("body", REPLACED.values(), ids=REPLACED.keys())
+def test_operands_whose_attribute_or_variable_is_replaced(body: str) -> None:
+    """They are temporaries from then on: eager computes into them, and the result has their layout."""
+    _core.set_option("fusion", 2)
+    eager, traced = both(
+        "class Holder:\n    def __init__(self, x, y):\n        self.x, self.y = x, y\n"
+        "    def taken(self):\n        x, self.x = self.x, self.y\n        return x\n"
+        f"def f(a, b):\n    o = Holder(a * 1, b)\n    c = b + b\n{body}"
+    )
+    for shape in ((7, 5), (70, 1200)):
+        a, b = np.asfortranarray(np.random.default_rng(1).uniform(size=shape)), np.ones(shape)
+        for _ in range(5):
+            check(eager, traced, lambda a=a, b=b: [a, b])

@@ -358,6 +358,22 @@ unsigned FusionPlanner::temporaries_of(const Step& step, const std::int32_t* ope
   return found;
 }
 
+// Eager NumPy computes into a large temporary operand if it has no other reference. What the group replaces behind its
+// operations, an attribute or the variable of a real frame, still has its reference to the operand until then.
+bool FusionPlanner::may_lose_references(unsigned temporaries, const std::int32_t* operands) {
+  if (stores_.empty() && locals_.empty()) {
+    return false;
+  }
+  for (unsigned index = 0; temporaries >> index != 0; ++index) {
+    const Content* content = (temporaries >> index & 1U) != 0 ? contents_.find(operands[index]) : nullptr;
+    if (content != nullptr && content->kind < Kind::kResult && content->object != nullptr &&
+        Py_TYPE(content->object) == np().array_type) {
+      return true;
+    }
+  }
+  return false;
+}
+
 bool FusionPlanner::take_part(const Step& step, const std::int32_t* operands) {
   if (subscripts_.is_item(operands[0], operands[1]) || built_item(step, operands[0], operands[1])) {
     return calculate(step, operands);
@@ -401,6 +417,9 @@ bool FusionPlanner::operate(const Step& step, const std::int32_t* operands) {
         return refuse(Reason::kOther);
       }
       break;
+  }
+  if (may_lose_references(verb.temporaries, operands)) {
+    return refuse(Reason::kOther);
   }
   return add(verb, step);
 }

@@ -61,6 +61,7 @@ class FusionPlanner {
   bool take_part(const Step& step, const std::int32_t* operands);
   bool operate(const Step& step, const std::int32_t* operands);
   [[nodiscard]] unsigned temporaries_of(const Step& step, const std::int32_t* operands) const;
+  [[nodiscard]] bool may_lose_references(unsigned temporaries, const std::int32_t* operands);
   // Gives an operation to the builder; its result becomes that of the step.
   bool add(const array::ArrayVerb& verb, const Step& step);
   bool add_result(int number, const Step& step);
