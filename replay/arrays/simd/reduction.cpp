@@ -183,7 +183,7 @@ bool find_summation(const Numpy& np, ReductionKernel* kernel) {
   }
   bool is_by_rows = true;
   bool is_by_buffers = true;
-  using Part = typename PartOf<T>::Type;
+  using Part = PartOf<T>::Type;
   const std::vector<Part> parts = unequal_values<Part>(std::ranges::max(counts) * PartOf<T>::kParts);
   const auto* first = reinterpret_cast<const T*>(parts.data());
   std::vector<T> values(first, first + std::ranges::max(counts));
@@ -329,7 +329,7 @@ bool finish_complex(Accumulator* accumulator) {
 
 void begin_leaf(const ReductionKernel& kernel, Accumulator* accumulator) {
   with_type(kernel, [&]<class T>(T) {
-    using Part = typename PartOf<T>::Type;
+    using Part = PartOf<T>::Type;
     const std::array<Part, PartOf<T>::kParts> zeros = [] {
       std::array<Part, PartOf<T>::kParts> made{};
       made.fill(-Part{0});
