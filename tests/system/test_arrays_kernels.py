@@ -39,7 +39,8 @@ def layouts(code: str, kind: str) -> Iterator[tuple[str, Callable[[], np.ndarray
     for size in (0, 1, 3, 10, 17, 600):
         yield f"1-D {size}", lambda size=size: sample(code, (size,), kind)
     yield "strided", lambda: sample(code, (40,), kind)[::2]
-    yield "reversed", lambda: sample(code, (21,), kind)[::-1]
+    # NumPy 1.26 takes an element in front of such operands for a part of them, and complex results may lie there.
+    yield "reversed", lambda: sample(code, (22,), kind)[:0:-1]
     yield "stride 0", lambda: np.broadcast_to(sample(code, (1,), kind), (12,))
     yield "C", lambda: sample(code, (3, 4, 2), kind)
     yield "F", lambda: np.asfortranarray(sample(code, (5, 4), kind))
