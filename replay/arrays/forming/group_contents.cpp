@@ -82,10 +82,12 @@ bool GroupContents::are_returnable(std::int32_t place) const {
   // What other variables hold ends unseen, so tuples and views need not exist.
   const auto are_others_presentable = [&] {
     return std::ranges::all_of(state_.registers, [&](const auto& other) {
-      const bool is_unseen =
-          other.second >= 0 && (at(other.second).kind == Kind::kTuple || at(other.second).kind == Kind::kView);
-      return other.first == place || other.second < 0 ||
-             (is_unseen ? !has_unused_view(other.second) : is_presentable(other.second));
+      if (other.first == place || other.second < 0) {
+        return true;
+      }
+      const Kind kind = at(other.second).kind;
+      return kind == Kind::kTuple || kind == Kind::kView ? !has_unused_view(other.second)
+                                                         : is_presentable(other.second);
     });
   };
   if (index < 0 || at(index).kind != Kind::kTuple) {

@@ -11,11 +11,43 @@
 namespace tagalong::replay {
 namespace {
 
-constexpr int kCallableSlots = 2;  // null and the ufunc
-
 // Whether a fault is planted here, which scripts/bisect has to find.
 bool adds_wrong(const FusionSource& source) {
   return is_faulty(Stage::fusion_groups) || (is_faulty(Stage::multi_pass) && source.in_passes);
+}
+
+// Whether all are numbers that exist in front of the group.
+bool are_scalars(GroupContents& contents, std::span<const std::int32_t> places) {
+  return std::ranges::all_of(places, [&](std::int32_t place) {
+    const GroupContents::Content* content = contents.find(place);
+    const bool exists = content != nullptr && content->kind < GroupContents::Kind::kResult;
+    PyObject* object = exists ? content->object : nullptr;
+    return object != nullptr && unboxed_of(Py_TYPE(object)) != Unboxed::kNone;
+  });
+}
+
+// An item of a tuple that is still there is no temporary.
+unsigned temporaries_of(const GroupContents& contents, const Step& step, const std::int32_t* operands) {
+  unsigned found = step.temporaries;
+  for (unsigned index = 0; index < static_cast<unsigned>(step.operand_count); ++index) {
+    if ((found >> index & 1U) != 0 && contents.is_held_elsewhere(operands[index])) {
+      found &= ~(1U << index);
+    }
+  }
+  return found;
+}
+
+// Whether a temporary operand is an array that exists in front of the group.
+bool takes_existing_array(GroupContents& contents, unsigned temporaries, const std::int32_t* operands) {
+  for (unsigned index = 0; temporaries >> index != 0; ++index) {
+    const bool is_temporary = (temporaries >> index & 1U) != 0;
+    const GroupContents::Content* content = is_temporary ? contents.find(operands[index]) : nullptr;
+    if (content != nullptr && content->kind < GroupContents::Kind::kResult && content->object != nullptr &&
+        Py_TYPE(content->object) == contents.np().array_type) {
+      return true;
+    }
+  }
+  return false;
 }
 
 }  // namespace
@@ -106,8 +138,10 @@ void FusionPlanner::take_steps() {
       }
       return;
     }
-    // Indices of a view that no operation takes would not be checked.
-    if (!(is_in_loop ? take(*op, step) : take(step)) || (contents_.has_lost_view() && !refuse(Reason::kOther))) {
+    const bool is_taken = is_in_loop ? take(*op, step) : take(step);
+    // The group would not check the indices of a view that no operation takes.
+    if (!is_taken || contents_.has_lost_view()) {
+      reason_ = is_taken ? Reason::kOther : reason_;
       refused_ = &step;
       return;
     }
@@ -220,8 +254,9 @@ bool FusionPlanner::take(const Step& step) {
       group_->returned_frames.push_back(step.immediate);
       break;
     case Op::array_call:
-      is_taken = are_scalars({operands + kCallableSlots, operands + step.operand_count}) ? calculate(step, operands)
-                                                                                         : operate(step, operands);
+      is_taken = are_scalars(contents_, {operands + kCallableSlots, operands + step.operand_count})
+                     ? calculate(step, operands)
+                     : operate(step, operands);
       break;
     default:
       is_taken = info(step.op).is_guard()       ? guard(step, operands[0])
@@ -347,33 +382,6 @@ bool FusionPlanner::add_load(const PlannedGroup::Load& load) {
   return true;
 }
 
-// An item of a tuple that is still there is no temporary.
-unsigned FusionPlanner::temporaries_of(const Step& step, const std::int32_t* operands) const {
-  unsigned found = step.temporaries;
-  for (unsigned index = 0; index < static_cast<unsigned>(step.operand_count); ++index) {
-    if ((found >> index & 1U) != 0 && contents_.is_held_elsewhere(operands[index])) {
-      found &= ~(1U << index);
-    }
-  }
-  return found;
-}
-
-// Eager NumPy computes into a large temporary operand if it has no other reference. What the group replaces behind its
-// operations, an attribute or the variable of a real frame, still has its reference to the operand until then.
-bool FusionPlanner::may_lose_references(unsigned temporaries, const std::int32_t* operands) {
-  if (stores_.empty() && locals_.empty()) {
-    return false;
-  }
-  for (unsigned index = 0; temporaries >> index != 0; ++index) {
-    const Content* content = (temporaries >> index & 1U) != 0 ? contents_.find(operands[index]) : nullptr;
-    if (content != nullptr && content->kind < Kind::kResult && content->object != nullptr &&
-        Py_TYPE(content->object) == np().array_type) {
-      return true;
-    }
-  }
-  return false;
-}
-
 bool FusionPlanner::take_part(const Step& step, const std::int32_t* operands) {
   if (subscripts_.is_item(operands[0], operands[1]) || built_item(step, operands[0], operands[1])) {
     return calculate(step, operands);
@@ -400,12 +408,12 @@ bool FusionPlanner::operate(const Step& step, const std::int32_t* operands) {
     case Op::array_unary:
       verb.kind = VerbKind::kUnary;
       verb.code = static_cast<int>(unary_operator(step.immediate));
-      verb.temporaries = temporaries_of(step, operands);
+      verb.temporaries = temporaries_of(contents_, step, operands);
       break;
     case Op::array_binary:
       verb.kind = VerbKind::kBinary;
       verb.code = step.immediate == NB_ADD && adds_wrong(source_) ? NB_SUBTRACT : step.immediate;
-      verb.temporaries = temporaries_of(step, operands);
+      verb.temporaries = temporaries_of(contents_, step, operands);
       break;
     case Op::array_compare:
       verb.kind = VerbKind::kCompare;
@@ -418,7 +426,10 @@ bool FusionPlanner::operate(const Step& step, const std::int32_t* operands) {
       }
       break;
   }
-  if (may_lose_references(verb.temporaries, operands)) {
+  // Eager NumPy computes into a large temporary operand if it has no other reference. What the group replaces behind
+  // its operations, an attribute or the variable of a real frame, still has its reference to the operand until then.
+  const bool replaces = !stores_.empty() || !locals_.empty();
+  if (replaces && takes_existing_array(contents_, verb.temporaries, operands)) {
     return refuse(Reason::kOther);
   }
   return add(verb, step);

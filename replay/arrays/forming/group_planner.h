@@ -21,6 +21,8 @@ bool may_be_inside(const LoopOp& op, const Step& step);
 // Whether the name is still bound to the object that the plan has found.
 bool load_holds(const PlannedGroup::Load& load, PyObject* const* registers, const Ref* values);
 
+inline constexpr int kCallableSlots = 2;  // of a call: null and the callable
+
 class FusionPlanner {
   using Reason = array::FusionReason;
 
@@ -60,8 +62,6 @@ class FusionPlanner {
   bool add_load(const PlannedGroup::Load& load);
   bool take_part(const Step& step, const std::int32_t* operands);
   bool operate(const Step& step, const std::int32_t* operands);
-  [[nodiscard]] unsigned temporaries_of(const Step& step, const std::int32_t* operands) const;
-  [[nodiscard]] bool may_lose_references(unsigned temporaries, const std::int32_t* operands);
   // Gives an operation to the builder; its result becomes that of the step.
   bool add(const array::ArrayVerb& verb, const Step& step);
   bool add_result(int number, const Step& step);
@@ -75,7 +75,6 @@ class FusionPlanner {
   bool unpack(const Step& step, const std::int32_t* operands);
   // The content of an item of a tuple that the group has built; empty: it is no such tuple, or has no such item.
   std::optional<int> built_item(const Step& step, std::int32_t container, std::int32_t key);
-  [[nodiscard]] bool are_scalars(std::span<const std::int32_t> places);
   bool calculate(const LoopOp& op);
   bool calculate(const LoopOp& op, const Step& step);
   bool guard_number(const LoopOp& op, const Step& step);
@@ -95,7 +94,6 @@ class FusionPlanner {
 
   // group_planner_calls.cpp
   bool load_method(const Step& step, const std::int32_t* operands);
-  bool is_array_method(const std::int32_t* operands);
   bool call(const Step& step, const std::int32_t* operands);
   bool cast(const Step& step, const std::int32_t* operands);
   bool reduce(const Step& step, array::Reduction reduction, std::span<const std::int32_t> operands);

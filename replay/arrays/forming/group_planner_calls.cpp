@@ -16,8 +16,6 @@ namespace {
 
 using VerbKind = array::ArrayVerb::Kind;
 
-constexpr int kFunctionSlots = 2;  // null and the function
-
 bool is_named(PyObject* keywords, Py_ssize_t index, const char* name) {
   return PyUnicode_CompareWithASCIIString(PyTuple_GET_ITEM(keywords, index), name) == 0;
 }
@@ -105,6 +103,15 @@ VerbKind verb_of(array::KnownFunction::Kind function) {
                                                               : VerbKind::kCount;
 }
 
+// Whether it is a reduction of an existing array by a method that was looked up in front of the fusion group.
+bool is_array_method(GroupContents& contents, const std::int32_t* operands) {
+  const int array = contents.of(operands[1]);
+  const GroupContents::Content& method = contents.at(contents.of(operands[0]));
+  return array >= 0 && method.kind == GroupContents::Kind::kExternal &&
+         array::known_descriptor(contents.np(), method.object).kind == array::KnownFunction::Kind::kReduction &&
+         contents.is_existing_array(array);
+}
+
 }  // namespace
 
 // A method of an array that the fusion group has made is looked up by its name.
@@ -130,15 +137,6 @@ bool FusionPlanner::load_method(const Step& step, const std::int32_t* operands) 
   return true;
 }
 
-// Whether it is a reduction of an existing array by a method that was looked up in front of the fusion group.
-bool FusionPlanner::is_array_method(const std::int32_t* operands) {
-  const int array = contents_.of(operands[1]);
-  const Content& method = contents_.at(contents_.of(operands[0]));
-  return array >= 0 && method.kind == Kind::kExternal &&
-         array::known_descriptor(np(), method.object).kind == array::KnownFunction::Kind::kReduction &&
-         contents_.is_existing_array(array);
-}
-
 // Calls such as numpy.sum(x) and x.sum(), and of ufuncs with `out`.
 bool FusionPlanner::call(const Step& step, const std::int32_t* operands) {
   const int first = contents_.of(operands[0]);
@@ -147,7 +145,7 @@ bool FusionPlanner::call(const Step& step, const std::int32_t* operands) {
   PyObject* callable = nullptr;
   if (is_method) {
     function = contents_.at(first).function;
-  } else if (first >= 0 && is_array_method(operands)) {
+  } else if (first >= 0 && is_array_method(contents_, operands)) {
     is_method = true;
     function = array::known_descriptor(np(), contents_.same_callable(operands[0]));
   } else {
@@ -155,7 +153,7 @@ bool FusionPlanner::call(const Step& step, const std::int32_t* operands) {
     function = array::known_function(callable);
   }
   if (callable != nullptr && replay::known_function(callable) == Known::kAbsolute && step.object == Py_None &&
-      step.operand_count == kFunctionSlots + 1) {
+      step.operand_count == kCallableSlots + 1) {
     return absolute(step, operands);
   }
   const bool is_ufunc = callable != nullptr && Py_TYPE(callable) == np().ufunc_type && has_out(step.object);
@@ -179,8 +177,8 @@ bool FusionPlanner::call(const Step& step, const std::int32_t* operands) {
   }
   if (array::is_component(function)) {
     const bool is_imaginary = function.kind == array::KnownFunction::Kind::kImaginaryPart;
-    return is_known && step.operand_count == kFunctionSlots + 1
-               ? take_component(step, operands[kFunctionSlots], is_imaginary)
+    return is_known && step.operand_count == kCallableSlots + 1
+               ? take_component(step, operands[kCallableSlots], is_imaginary)
                : refuse(Reason::kOther);
   }
   if (function.kind == array::KnownFunction::Kind::kConjugate && (!is_method || step.operand_count != 2)) {
@@ -220,7 +218,7 @@ bool FusionPlanner::take_component(const Step& step, std::int32_t place, bool is
 // The builtin function, of an array. Eager NumPy may compute into a result without a name; it does not into an existing
 // array of complex numbers.
 bool FusionPlanner::absolute(const Step& step, const std::int32_t* operands) {
-  const std::int32_t place = operands[kFunctionSlots];
+  const std::int32_t place = operands[kCallableSlots];
   const int index = contents_.of(place);
   if (index < 0) {
     return refuse(Reason::kOther);

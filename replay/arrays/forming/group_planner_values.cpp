@@ -152,15 +152,6 @@ bool FusionPlanner::load_method_of_object(const Step& step, const std::int32_t* 
   return true;
 }
 
-// Whether all are numbers that exist in front of the group.
-bool FusionPlanner::are_scalars(std::span<const std::int32_t> places) {
-  return std::ranges::all_of(places, [this](std::int32_t place) {
-    const Content* content = contents_.find(place);
-    PyObject* object = content == nullptr || content->kind >= Kind::kResult ? nullptr : content->object;
-    return object != nullptr && unboxed_of(Py_TYPE(object)) != Unboxed::kNone;
-  });
-}
-
 int FusionPlanner::operand(std::int32_t place, LoopField field) {
   return field == LoopField::kObject ? contents_.computed_of(place) : contents_.unboxed_number(place);
 }

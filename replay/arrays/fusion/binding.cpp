@@ -148,11 +148,10 @@ FusionReason bind_axis_reductions(const FusionPlan& plan, const Numpy& np, const
         (axis_reduction.row() < 2 || axis_reduction.row() > kBlock || !axis_reduction.reduces_whole_rows() || !is_c)) {
       return FusionReason::kLayout;
     }
-    // Which of two zeros is the extreme of a row depends on where the row is cut, so it is not cut.
-    const bool depends_on_cuts = is_floating(axis_reduced.kernel->type) &&
-                                 begins_with_element(axis_reduced.reduction) && axis_reduction.row() <= kBlock;
-    const Extent row = axis_reduced.kernel->is_pairwise || takes_rows || depends_on_cuts ? axis_reduction.row() : 0;
-    if (row != 0 && (plan.is_tree() || (axis_reductions->row != 0 && row != axis_reductions->row))) {
+    const bool is_whole = needs_whole_rows(*axis_reduced.kernel, axis_reduced.reduction) &&
+                          (axis_reduced.kernel->is_pairwise || axis_reduction.row() <= kBlock);
+    const Extent row = is_whole ? axis_reduction.row() : 0;
+    if (row != 0 && axis_reductions->row != 0 && row != axis_reductions->row) {
       return FusionReason::kReduction;
     }
     axis_reductions->row = std::max(axis_reductions->row, row);

@@ -33,6 +33,7 @@ class SpaceBinding {
   FusionReason bind();
 
  private:
+  [[nodiscard]] const ArrayFields* array_of(const Space::Source& source) const;
   [[nodiscard]] bool has_same_sources() const;
   void move_views();
   FusionReason bind_sources();

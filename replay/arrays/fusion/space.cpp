@@ -111,13 +111,19 @@ FusionReason SpaceBinding::bind() {
   return FusionReason::kNone;
 }
 
+// Null: it is no array of that dtype.
+const ArrayFields* SpaceBinding::array_of(const Space::Source& source) const {
+  PyObject* object = externals_[source.external];
+  const bool is_array = Py_TYPE(object) == np_.array_type && as_array(object)->descr == np_.descr[source.type];
+  return is_array ? as_array(object) : nullptr;
+}
+
 // --- As in the run before
 
 bool SpaceBinding::has_same_sources() const {
   const auto is_same_array = [&](const Space::Source& source) {
-    PyObject* object = externals_[source.external];
-    return Py_TYPE(object) == np_.array_type && as_array(object)->descr == np_.descr[source.type] &&
-           source.has_layout_of(as_array(object));
+    const ArrayFields* array = array_of(source);
+    return array != nullptr && source.has_layout_of(array);
   };
   const auto is_same_number = [&](const Space::KeptNumber& kept) {
     return read_number(kept.number, externals_) == kept.value;
@@ -140,17 +146,16 @@ void SpaceBinding::move_views() {
 
 FusionReason SpaceBinding::bind_sources() {
   for (Space::Source& source : space_.sources) {
-    PyObject* object = externals_[source.external];
-    if (Py_TYPE(object) != np_.array_type || as_array(object)->descr != np_.descr[source.type] ||
-        as_array(object)->nd == 0) {
+    const ArrayFields* array = array_of(source);
+    if (array == nullptr || array->nd == 0) {
       return FusionReason::kKinds;
     }
-    if (!source.keep(as_array(object))) {
+    if (!source.keep(array)) {
       return FusionReason::kLayout;
     }
   }
   for (Space::KeptNumber& kept : space_.numbers) {
-    kept.value = read_number(kept.number, externals_).value_or(0);  // take_view() refuses what is no number
+    kept.value = read_number(kept.number, externals_).value_or(0);  // take_view() refuses an object that is no number
   }
   return FusionReason::kNone;
 }

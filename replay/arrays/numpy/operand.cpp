@@ -249,8 +249,8 @@ bool store_half(const Numpy& np, const Value& value, char* place) {
     return false;
   }
   const double magnitude = std::fabs(number);
-  if (magnitude != 0 &&
-      !(magnitude >= kSmallestNormal && magnitude <= (np.weak_scalars ? kLargest : kLargestByValue))) {
+  const double most = np.weak_scalars ? kLargest : kLargestByValue;
+  if (magnitude != 0 && !(magnitude >= kSmallestNormal && magnitude <= most)) {
     return false;
   }
   store(place, half_of(number));

@@ -70,7 +70,8 @@ bool MultiPassBuilder::is_column(int object) const {
   return known.is_result && known.call < 0 && builders_[known.made_in].is_column(known.made_as);
 }
 
-// The index in carried_ of an earlier pass's result; negative: there are too many, or it is a view.
+// The index in carried_ of an earlier pass's result. Negative: there are too many carried results, or the result is a
+// view.
 int MultiPassBuilder::carry(int object) {
   Object& known = objects_[static_cast<std::size_t>(object)];
   if (known.is_component) {

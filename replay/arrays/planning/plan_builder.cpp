@@ -19,13 +19,6 @@ unsigned same_size_integer(std::size_t item_size) {
   return item_size == 1 ? kUInt8 : item_size == 2 ? kUInt16 : item_size == 4 ? kUIntC : kULong;
 }
 
-void set_vector_operation(const LaneOperation& found, PlanOperation* operation) {
-  operation->vector_op = found.what;
-  operation->lane_type = found.type;
-  operation->is_complex = found.is_complex;
-  operation->is_half = found.is_half;
-}
-
 // Whether the loop may use another algorithm for strided operands.
 bool may_follow_strides(const Kernel& kernel) {
   return is_floating(kernel.out_type) && !kernel.has_complex && !has(kernel.known, ufunc_trait::kIgnoresStrides) &&
@@ -344,11 +337,13 @@ int FusionPlanBuilder::apply(const Request& request) {
   if (request.target() >= 0 && (at(request.target()).is_component || at(request.target()).has_component)) {
     return refuse(FusionReason::kInPlace);
   }
-  if (takes_components(request) && may_follow_strides(kernel)) {
-    return refuse(FusionReason::kLoop);
-  }
-  if (request.ufunc != nullptr && may_follow_strides(kernel) && takes_gaps(request)) {
-    return refuse(FusionReason::kLayout);
+  if (may_follow_strides(kernel)) {
+    if (takes_components(request)) {
+      return refuse(FusionReason::kLoop);
+    }
+    if (request.ufunc != nullptr && takes_gaps(request)) {
+      return refuse(FusionReason::kLayout);
+    }
   }
   if (takes_quiet_nans(kernel, codes)) {
     return refuse(FusionReason::kNan);
@@ -552,9 +547,9 @@ void FusionPlanBuilder::mark_elidable(const Kernel& kernel, const Request& reque
 // Notes what the loop demands of the whole group.
 void FusionPlanBuilder::note_traits(const Kernel& kernel, const Request& request) {
   plan_->float_units = std::max(plan_->float_units, kernel.float_units);
-  plan_->depends_on_strides = plan_->depends_on_strides || plan_->operations.back().follows_strides;
-  plan_->needs_rows =
-      plan_->needs_rows || (request.ufunc != nullptr && request.where >= 0 && may_follow_strides(kernel));
+  const bool follows_strides = plan_->operations.back().follows_strides;
+  plan_->depends_on_strides = plan_->depends_on_strides || follows_strides;
+  plan_->needs_rows = plan_->needs_rows || (follows_strides && request.where >= 0);
   plan_->is_serial =
       plan_->is_serial || (has(kernel.known, ufunc_trait::kRaisesForIntegers) && is_integer(kernel.out_type));
   // NumPy's loops take a computation into an operand for a reduction where there is one element. Single complex numbers

@@ -41,6 +41,13 @@ int PlanOperands::add(const Object& object) {
   return static_cast<int>(objects_.size()) - 1;
 }
 
+void set_vector_operation(const LaneOperation& found, PlanOperation* operation) {
+  operation->vector_op = found.what;
+  operation->lane_type = found.type;
+  operation->is_complex = found.is_complex;
+  operation->is_half = found.is_half;
+}
+
 bool PlanOperands::is_array_object(int number) const {
   const Object& known = at(number);
   return known.is_result || (known.object != nullptr && Py_TYPE(known.object) == np_.array_type);
@@ -153,11 +160,7 @@ int PlanOperands::cast_slot(int slot, unsigned from, unsigned to, bool is_column
       cast.layout_of = static_cast<std::int16_t>(slot);  // two types for the same integers need no conversion
     }
     if (!is_column) {
-      const LaneOperation found = cast_operation(from, to, &cast.memory_type);
-      cast.vector_op = found.what;
-      cast.lane_type = found.type;
-      cast.is_complex = found.is_complex;
-      cast.is_half = found.is_half;
+      set_vector_operation(cast_operation(from, to, &cast.memory_type), &cast);
     }
     plan_.operations.push_back(cast);
     plan_.is_iterated = true;
@@ -180,15 +183,12 @@ int PlanOperands::component_slot(int slot, unsigned from, bool is_imaginary) {
   }
   known->second = out;
   const unsigned type = component_type(from);
-  const LaneOperation found = lane_operation(is_imaginary ? VectorOp::kImaginary : VectorOp::kReal, from);
   PlanOperation component{.loop = component_loop(from, is_imaginary),
                           .nin = 1,
                           .out_size = np_.item_size[type],
                           .keeps_flags = true,
-                          .is_cast = true,
-                          .vector_op = found.what,
-                          .lane_type = found.type,
-                          .is_complex = found.is_complex};
+                          .is_cast = true};
+  set_vector_operation(lane_operation(is_imaginary ? VectorOp::kImaginary : VectorOp::kReal, from), &component);
   component.name = is_imaginary ? "imag" : "real";
   component.out_type = static_cast<std::uint8_t>(type);
   component.slots[0] = static_cast<Slot>(slot);

@@ -11,6 +11,10 @@
 
 namespace tagalong::array {
 
+struct LaneOperation;
+
+void set_vector_operation(const LaneOperation& found, PlanOperation* operation);
+
 class PlanOperands {
  public:
   struct Object {

@@ -5,16 +5,6 @@
 
 namespace tagalong::array {
 
-namespace {
-
-// Whether a reduction along axes takes each row as a whole. Which of two zeros is the extreme depends on where a row is
-// cut.
-bool needs_whole_rows(const ReductionKernel& kernel, Reduction reduction) {
-  return kernel.is_pairwise || kernel.takes_rows || (begins_with_element(reduction) && is_floating(kernel.type));
-}
-
-}  // namespace
-
 // The reduced array may be an existing one as long as the group writes no targets; it has to be one row of memory.
 bool FusionPlanBuilder::may_be_reduced(int operand) {
   Object& object = at(operand);

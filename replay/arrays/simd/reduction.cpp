@@ -300,6 +300,10 @@ void begin(const ReductionKernel& kernel, Reduction reduction, Accumulator* accu
   }
 }
 
+bool needs_whole_rows(const ReductionKernel& kernel, Reduction reduction) {
+  return kernel.is_pairwise || kernel.takes_rows || (begins_with_element(reduction) && is_floating(kernel.type));
+}
+
 namespace {
 
 template <class Function>

@@ -56,6 +56,9 @@ struct Accumulator {
 
 // Whether the reduction starts with the first element instead of a neutral element; the loop then reduces the others.
 [[nodiscard]] bool begins_with_element(Reduction reduction);
+// Whether a reduction along axes takes each row as a whole. Which of two zeros is the extreme depends on where a row is
+// cut.
+[[nodiscard]] bool needs_whole_rows(const ReductionKernel& kernel, Reduction reduction);
 // Initialises the accumulator of a reduction with a neutral element.
 void begin(const ReductionKernel& kernel, Reduction reduction, Accumulator* accumulator);
 // The neutral element of a subtree's sum, and the sum of two subtrees.

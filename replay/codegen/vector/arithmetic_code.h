@@ -22,16 +22,17 @@ class ArithmeticCode : private KernelPart {
   // Lanes with a NaN, or with two zeros of different signs, are ambiguous: equal numbers can differ in nothing but the
   // sign.
   void extreme(bool is_maximum, int out, int one, int two);
-  // NumPy's loops treat NaNs and zeros of different signs in several ways.
+  // The same for fmax and fmin.
   void extreme_number(bool is_maximum, int out, int one, int two);
   void is_true(int out, int one);
   void same(int out, int one, int two);
+  // NumPy's loops treat NaNs and zeros of different signs in several ways.
   void clip(int out, int one, int lowest, int highest);
   void sign(int out, int one, int plus_one, int minus_one);
   // out = one * two + third, or - third
   void multiply_add(const LaneInstructions::Binary& instruction, int out, std::span<const int> in);
-  // The absolute value of a complex number with NumPy's steps. Both infinite, or a NaN: ambiguous.
   void round_half(int out, std::span<const int> in);
+  // The absolute value of a complex number with NumPy's steps. Both infinite, or a NaN: ambiguous.
   void modulus(int out, std::span<const int> in);
 
   struct Reciprocal {

@@ -24,8 +24,8 @@ class IntegerCode : private KernelPart {
   void absolute(bool is_signed, int out, int one);
   void sign(bool is_signed, int out, int one);
   void extreme(bool is_maximum, bool is_signed, int out, int one, int two);
-  // As in NumPy, a shift by the size of a lane or more, or by a negative number, shifts all bits out.
   void to_float(LaneType type, int out, std::span<const int> in);
+  // As in NumPy, a shift by the size of a lane or more, or by a negative number, shifts all bits out.
   void shift_right(bool is_signed, int out, int one, int two);
 
   [[nodiscard]] bool has_masks() const { return asm_.unit().has_masks; }

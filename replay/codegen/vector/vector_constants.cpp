@@ -226,10 +226,10 @@ constexpr OperandConstants kOfFloats{.of_signs{Constant::kFloatSignBit},
                                      .of_sign{Constant::kFloatOne, Constant::kFloatMinusOne},
                                      .of_modulus{Constant::kFloatSignBit, Constant::kFloatOne}};
 
-}  // namespace
-
 constexpr std::array kOfHalves{Constant::kLowHalfBits, Constant::kHighHalfBits, Constant::kHalvesBits};
 constexpr std::array kOfRounding{Constant::kFloatSignBit, Constant::kFloatSmallestHalf};
+
+}  // namespace
 
 std::span<const Constant> operands_of(const VectorOperation& operation) {
   if (operation.what == VectorOp::kToFloat && vector_lanes() == kAvx2Lanes &&
