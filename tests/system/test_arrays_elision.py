@@ -250,3 +250,33 @@ def test_operands_whose_attribute_or_variable_is_replaced(body: str) -> None:
         a, b = np.asfortranarray(np.random.default_rng(1).uniform(size=shape)), np.ones(shape)
         for _ in range(5):
             check(eager, traced, lambda a=a, b=b: [a, b])
+
+
+def with_payload(code: str, payload: int, count: int) -> np.ndarray:
+    """Positive numbers; the first two are NaNs with a payload."""
+    array = np.linspace(1, 2, count).astype(code)
+    bits = array.view(f"u{array.itemsize}")
+    bits[:2] = np.array([np.nan], dtype=code).view(bits.dtype) | payload
+    return array
+
+
+@pytest.mark.parametrize("overflows", [False, True], ids=["as one", "one by one"])
+@pytest.mark.parametrize("codes", ["fd", "df", "dd", "ff", "ef", "ed", "ld"])
+@pytest.mark.parametrize(
+    "source",
+    ["x * 2 + (y - z * y)", "(t := x * 2) + (y - z * y)", "(t := x * 2) * (y + z) + t", "t + (z * y)", "x + (z - y)"],
+)
+def test_payloads_beside_an_operand_of_another_dtype(source: str, codes: str, *, overflows: bool) -> None:
+    eager, traced = both(f"def f(x, y, z):\n    t = x\n    return {source}\n")
+
+    def make() -> list[Any]:
+        x = np.arange(SIDE * SIDE) if codes[0] == "l" else with_payload(codes[0], 7, SIDE * SIDE)
+        y, z = with_payload(codes[1], 9, SIDE * SIDE), with_payload(codes[1], 11, SIDE * SIDE)
+        if overflows:
+            y[-1] = z[-1] = np.finfo(codes[1]).max
+        return [x, y, z]
+
+    for _ in range(4):
+        check(eager, traced, make, {"all": "ignore"})
+        check(eager, traced, make, {"all": "warn"})
+    assert tagalong.stats(traced).hits > 0

@@ -46,10 +46,13 @@ bool would_elide(const Numpy& np, PyObject* temporary, PyObject* other, const El
   if (!is_array(code) || (the_case.function == PyNumber_InPlaceTrueDivide && !is_floating(code) && !is_complex(code))) {
     return false;
   }
-  const bool other_decides = the_case.right_decides || temporary == the_case.right;
+  const bool is_right = temporary == the_case.right;
+  const bool other_decides = the_case.right_decides || is_right;
+  // The right operand becomes the first one, and of two NaNs the first one's payload is the result's.
+  const bool decides_payloads = is_right && is_floating(code);
   // A temporary of bools cannot hold their square or their quotients, which are integers.
   const bool raises = code == kBool && (!other_decides || the_case.function == PyNumber_InPlaceFloorDivide);
-  if ((!bits_depend_on_elision(code) && !raises && !dtype_depends_on_elision(np, temporary) &&
+  if ((!bits_depend_on_elision(code) && !decides_payloads && !raises && !dtype_depends_on_elision(np, temporary) &&
        !(other_decides && layout_depends_on_elision(np, temporary, code, other))) ||
       !may_be_elided(temporary) || temporary == other || bytes_of(np, temporary, code) < kMinElidedBytes) {
     return false;
