@@ -134,7 +134,7 @@ char* AxisReducer::result() const {
 
 // How many of the next rows are added to the same results by one call.
 Extent AxisReducer::rows_to_add(const ReductionKernel& kernel, Extent stride, Extent count) const {
-  const bool are_added = kernel.short_sums.of_columns != nullptr && nd_ > 1 && steps_[0] != 0 && at_[0] == 0 &&
+  const bool are_added = kernel.short_axes.of_columns != nullptr && nd_ > 1 && steps_[0] != 0 && at_[0] == 0 &&
                          dims_[0] <= kMostAddedRow && stride == kernel.item_size;
   return are_added ? std::min(count / dims_[0], dims_[1] - at_[1]) : 0;
 }
@@ -148,7 +148,7 @@ bool AxisReducer::take(const ReductionKernel& kernel, Reduction reduction, char*
   }
   while (count > 0) {
     if (const Extent rows = rows_to_add(kernel, stride, count); rows > 1) {
-      kernel.short_sums.of_columns(data, dims_[0], rows, result());
+      kernel.short_axes.of_columns(data, dims_[0], rows, result());
       advance(rows, 1);
       data += rows * dims_[0] * stride;
       count -= rows * dims_[0];
@@ -203,8 +203,8 @@ bool reduce_axis_rows(const ReductionKernel& kernel, Reduction reduction, const 
     kernel.rows_together(kernel, data, row, rows, results);
     return true;
   }
-  if (kernel.short_sums.of_rows != nullptr && row <= kMostShortRow && stride == kernel.item_size) {
-    kernel.short_sums.of_rows(data, row, rows, results);
+  if (kernel.short_axes.of_rows != nullptr && row <= kMostShortRow && stride == kernel.item_size) {
+    kernel.short_axes.of_rows(kernel, data, row, rows, results);
     return true;
   }
   if (kernel.takes_rows) {

@@ -464,8 +464,8 @@ void Walk::gather_rows(const char* from, const Strides& strides, std::size_t ite
   const auto item = static_cast<Extent>(item_size);
   const Extent bytes = dims_[0] * item;         // of a row in the block
   if (strides[0] == item && strides[1] == 0) {  // a repeated row
-    std::size_t done = static_cast<std::size_t>(bytes);
-    const std::size_t all = static_cast<std::size_t>(rows * bytes);
+    auto done = static_cast<std::size_t>(bytes);
+    const auto all = static_cast<std::size_t>(rows * bytes);
     std::memcpy(block, from, done);
     for (; done < all; done *= 2) {
       std::memcpy(block + done, block, std::min(done, all - done));

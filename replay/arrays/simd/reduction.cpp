@@ -275,9 +275,7 @@ const ReductionKernel& reduction_kernel(const Numpy& np, Reduction reduction, un
       kernel.whole = extreme_loop(made.loop, reduction == Reduction::kMax);
     }
     kernel.rows_together = rows_together(kernel, reduction);
-    if (is_sum) {
-      kernel.short_sums = short_sums(kernel);
-    }
+    kernel.short_axes = short_axes(kernel, reduction);
   }
   return kernel;
 }

@@ -13,7 +13,7 @@
 #include "replay/arrays/numpy/float_status.h"
 #include "replay/arrays/numpy/numpy_abi.h"
 #include "replay/arrays/simd/row_argmin.h"
-#include "replay/arrays/simd/short_sums.h"
+#include "replay/arrays/simd/short_axes.h"
 
 namespace tagalong::array {
 
@@ -45,7 +45,7 @@ struct ReductionKernel {
   bool takes_rows = false;               // reduces whole rows only, along the innermost axis
   RowArgmin rows = nullptr;              // for argmin and argmax of short rows
   RowsTogether rows_together = nullptr;  // for other reductions of short rows
-  ShortSums short_sums;                  // for sums and means over short axes
+  ShortAxes short_axes;                  // for sums and extremes over short axes
 };
 
 // The kernel for arrays of this type; the loop may need a cast (ReductionKernel::from).
