@@ -75,12 +75,12 @@ class Groups {
     }
     // A method comes with self, a function of a module behind a null.
     const Value callable = node.op == Op::load_module_method ? node.first_result + 1 : node.first_result;
-    const array::KnownFunction::Kind kind = array::function_named(node.object.get()).kind;
-    if (kind != array::KnownFunction::Kind::kNone) {
+    const array::KnownFunction function = array::function_named(node.object.get());
+    if (function.kind != array::KnownFunction::Kind::kNone) {
       functions_.insert(callable);
     }
     // Such a call may be a group on its own.
-    if (kind == array::KnownFunction::Kind::kReduction) {
+    if (array::may_be_alone(function)) {
       reductions_.insert(callable);
     }
   }

@@ -71,10 +71,10 @@ array::KnownFunction called_function(const std::vector<Step>& steps, const Step&
 }
 
 // Whether a fusion group may begin with the call: one of NumPy's reductions, which may be a group on its own, or a
-// function of parts with operations behind it.
+// function of several operations with others behind it.
 bool may_begin(const std::vector<Step>& steps, const Step& call, const std::int32_t* used, bool has_following) {
   const array::KnownFunction function = called_function(steps, call, used);
-  return function.kind == array::KnownFunction::Kind::kReduction || (has_following && array::is_of_parts(function));
+  return array::may_be_alone(function) || (has_following && array::is_composed(function));
 }
 
 }  // namespace

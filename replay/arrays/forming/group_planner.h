@@ -91,6 +91,9 @@ class FusionPlanner {
   bool roll(const Step& step, std::span<const std::int32_t> operands);
   bool difference(const Step& step, std::span<const std::int32_t> operands);
   bool flip(const Step& step, std::span<const std::int32_t> operands);
+  bool round(const Step& step, std::span<const std::int32_t> operands);
+  bool read_constant(std::int32_t place, array::Extent least, array::Extent most, array::Extent* number);
+  bool spread(const Step& step, bool is_deviation, std::span<const std::int32_t> operands);
 
   // group_planner_calls.cpp
   bool load_method(const Step& step, const std::int32_t* operands);

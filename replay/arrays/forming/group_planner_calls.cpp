@@ -108,7 +108,7 @@ bool is_array_method(GroupContents& contents, const std::int32_t* operands) {
   const int array = contents.of(operands[1]);
   const GroupContents::Content& method = contents.at(contents.of(operands[0]));
   return array >= 0 && method.kind == GroupContents::Kind::kExternal &&
-         array::known_descriptor(contents.np(), method.object).kind == array::KnownFunction::Kind::kReduction &&
+         array::may_be_alone(array::known_descriptor(contents.np(), method.object)) &&
          contents.is_existing_array(array);
 }
 
@@ -160,12 +160,12 @@ bool FusionPlanner::call(const Step& step, const std::int32_t* operands) {
   const bool is_reduction = function.kind == array::KnownFunction::Kind::kReduction;
   const bool is_known = function.kind != array::KnownFunction::Kind::kNone && step.object == Py_None;
   const bool is_bincount = function.kind == array::KnownFunction::Kind::kBins;
-  const bool is_of_parts = array::is_of_parts(function);
-  if (!is_ufunc && !is_known && !is_reduction && !is_bincount && !is_of_parts) {
+  const bool is_composed = array::is_composed(function);
+  if (!is_ufunc && !is_known && !is_reduction && !is_bincount && !is_composed) {
     return calculate(step, operands);
   }
   const int begin = is_method ? 1 : 2;
-  if (is_of_parts) {
+  if (is_composed) {
     return call_function(step, function, {operands + begin, operands + step.operand_count});
   }
   if (is_bincount) {

@@ -1,5 +1,5 @@
-// NumPy's functions that are written in Python over parts of arrays: roll, diff and flip. A group reads the parts where
-// they are, and no frames are needed.
+// NumPy's functions of several operations. roll, diff and flip are written in Python over parts of arrays, which a
+// group reads where they are; var and std are written in Python, too. No frames are needed.
 #include <algorithm>
 #include <array>
 #include <climits>
@@ -62,10 +62,18 @@ ViewSpec part_along(int axis, const ViewSpec::Axis& slice) {
 
 bool FusionPlanner::call_function(const Step& step, array::KnownFunction function,
                                   std::span<const std::int32_t> operands) {
-  using FunctionKind = array::KnownFunction::Kind;
-  return function.kind == FunctionKind::kRoll         ? roll(step, operands)
-         : function.kind == FunctionKind::kDifference ? difference(step, operands)
-                                                      : flip(step, operands);
+  switch (function.kind) {
+    case array::KnownFunction::Kind::kRoll:
+      return roll(step, operands);
+    case array::KnownFunction::Kind::kDifference:
+      return difference(step, operands);
+    case array::KnownFunction::Kind::kFlip:
+      return flip(step, operands);
+    case array::KnownFunction::Kind::kRound:
+      return round(step, operands);
+    default:
+      return spread(step, function.kind == array::KnownFunction::Kind::kDeviation, operands);
+  }
 }
 
 // numpy.roll(array, shift, axis). Without axes it rolls the elements in the order of C, here of one dimension only.
@@ -162,6 +170,62 @@ bool FusionPlanner::flip(const Step& step, std::span<const std::int32_t> operand
   }
   contents_.define(step.result, {.kind = Kind::kView, .number = part});
   return true;
+}
+
+// numpy.round(array, decimals).
+bool FusionPlanner::round(const Step& step, std::span<const std::int32_t> operands) {
+  constexpr std::array kNames = {"a", "decimals"};
+  constexpr Extent kMost = 1000;
+  std::array<std::int32_t, kNames.size()> places{};
+  Extent decimals = 0;
+  if (!read_arguments(step.object, operands, kNames, &places) || places[0] < 0 ||
+      (places[1] >= 0 && !read_constant(places[1], -kMost, kMost, &decimals))) {
+    return refuse(Reason::kOther);
+  }
+  const int number = contents_.number_of(places[0]);
+  if (number < 0) {
+    return refuse(Reason::kForeign);
+  }
+  return add({.kind = array::ArrayVerb::Kind::kRound, .code = static_cast<int>(decimals), .operands = {number}}, step);
+}
+
+// numpy.var(array, axis, dtype, out, ddof, keepdims), and numpy.std.
+bool FusionPlanner::spread(const Step& step, bool is_deviation, std::span<const std::int32_t> operands) {
+  constexpr std::array kNames = {"a", "axis", "dtype", "out", "ddof", "keepdims"};
+  enum : std::uint8_t { kArray, kAxis, kType, kOut, kFreedom, kKeepsDims };
+  constexpr Extent kMost = 1000;
+  std::array<std::int32_t, kNames.size()> places{};
+  array::ArrayVerb verb{.kind = array::ArrayVerb::Kind::kReduce, .end = {.has_root = is_deviation}};
+  if (!read_arguments(step.object, operands, kNames, &places) || places[kArray] < 0 ||
+      (places[kAxis] >= 0 && !subscripts_.read_axes(places[kAxis], &verb.axes)) ||
+      (places[kFreedom] >= 0 && !read_constant(places[kFreedom], 0, kMost, &verb.end.freedom))) {
+    return refuse(Reason::kOther);
+  }
+  for (const int other : {kType, kOut}) {
+    if (places[other] >= 0 && contents_.same_object(places[other]) != Py_None) {
+      return refuse(Reason::kOther);
+    }
+  }
+  if (places[kKeepsDims] >= 0) {
+    PyObject* value = contents_.same_object(places[kKeepsDims]);
+    if (value != Py_True && value != Py_False) {
+      return refuse(Reason::kOther);
+    }
+    verb.keeps_dims = value == Py_True;
+  }
+  verb.operands = {contents_.number_of(places[kArray])};
+  if (verb.operands[0] < 0) {
+    return refuse(Reason::kForeign);
+  }
+  return add_result(builder().spread(verb), step);
+}
+
+// An int of this range that is the same in every run.
+bool FusionPlanner::read_constant(std::int32_t place, Extent least, Extent most, Extent* number) {
+  PyObject* object = contents_.same_object(place);
+  int overflow = 0;
+  *number = object == nullptr || !PyLong_CheckExact(object) ? least - 1 : PyLong_AsLongAndOverflow(object, &overflow);
+  return overflow == 0 && *number >= least && *number <= most;
 }
 
 }  // namespace tagalong::replay

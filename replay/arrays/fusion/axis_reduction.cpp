@@ -14,7 +14,7 @@ namespace {
 
 // NumPy divides by a 64-bit integer, in double or, before 2.0, in the type of the sum.
 template <class T>
-bool finish_all(char* data, Extent cells, Extent divisor, bool zeros_matter) {
+bool finish_all(char* data, Extent cells, Extent divisor, bool has_root, bool zeros_matter) {
   constexpr Extent kExact = Extent{1} << 24U;  // largest integer range that float represents exactly
   bool is_open = !std::is_same_v<T, double> && divisor > kExact;
   for (Extent i = 0; i < cells; ++i) {
@@ -22,6 +22,7 @@ bool finish_all(char* data, Extent cells, Extent divisor, bool zeros_matter) {
     std::memcpy(&value, data + i * static_cast<Extent>(sizeof(T)), sizeof(T));
     if (divisor != 0) {
       value = static_cast<T>(static_cast<double>(value) / static_cast<double>(divisor));
+      value = has_root ? std::sqrt(value) : value;
       std::memcpy(data + i * static_cast<Extent>(sizeof(T)), &value, sizeof(T));
     }
     // No branches, so that the loop is vectorised.
@@ -31,11 +32,18 @@ bool finish_all(char* data, Extent cells, Extent divisor, bool zeros_matter) {
   return !is_open;
 }
 
-bool finish_cells(const ReductionKernel& kernel, Extent divisor, bool zeros_matter, Extent cells, char* data) {
-  if (kernel.type == kFloat) {
-    return finish_all<float>(data, cells, divisor, zeros_matter);
+// `depth`: how many elements became one.
+bool finish_cells(const ReductionKernel& kernel, Reduction reduction, Extent depth, const MeanEnd& end,
+                  bool zeros_matter, Extent cells, char* data) {
+  const bool is_mean = reduction == Reduction::kMean;
+  if (is_mean && depth <= end.freedom) {
+    return false;
   }
-  return kernel.type != kDouble || finish_all<double>(data, cells, divisor, zeros_matter);
+  const Extent divisor = is_mean ? depth - end.freedom : 0;
+  if (kernel.type == kFloat) {
+    return finish_all<float>(data, cells, divisor, end.has_root, zeros_matter);
+  }
+  return kernel.type != kDouble || finish_all<double>(data, cells, divisor, end.has_root, zeros_matter);
 }
 
 }  // namespace
@@ -106,12 +114,29 @@ bool AxisReducer::is_first() const {
   return true;
 }
 
-void AxisReducer::advance(Extent count) {
-  at_[0] += count;
-  for (int i = 0; i + 1 < nd_ && at_[i] == dims_[i]; ++i) {
+// Moves on along an axis, by no more than is left of it.
+void AxisReducer::advance(Extent count, int axis) {
+  at_[axis] += count;
+  for (int i = axis; i + 1 < nd_ && at_[i] == dims_[i]; ++i) {
     at_[i] = 0;
     ++at_[i + 1];
   }
+}
+
+// The address of the current result.
+char* AxisReducer::result() const {
+  char* result = data_;
+  for (int i = 0; i < nd_; ++i) {
+    result += at_[i] * steps_[i];
+  }
+  return result;
+}
+
+// How many of the next rows are added to the same results by one call.
+Extent AxisReducer::rows_to_add(const ReductionKernel& kernel, Extent stride, Extent count) const {
+  const bool are_added = kernel.short_axes.of_columns != nullptr && nd_ > 1 && steps_[0] != 0 && at_[0] == 0 &&
+                         dims_[0] <= kMostAddedRow && stride == kernel.item_size;
+  return are_added ? std::min(count / dims_[0], dims_[1] - at_[1]) : 0;
 }
 
 bool AxisReducer::take(const ReductionKernel& kernel, Reduction reduction, char* data, Extent stride, Extent count) {
@@ -122,11 +147,15 @@ bool AxisReducer::take(const ReductionKernel& kernel, Reduction reduction, char*
     return reduce_axis_rows(kernel, reduction, data, stride, dims_[0], rows, results);
   }
   while (count > 0) {
-    const Extent piece = std::min(count, dims_[0] - at_[0]);
-    char* result = data_;
-    for (int i = 0; i < nd_; ++i) {
-      result += at_[i] * steps_[i];
+    if (const Extent rows = rows_to_add(kernel, stride, count); rows > 1) {
+      kernel.short_axes.of_columns(data, dims_[0], rows, result());
+      advance(rows, 1);
+      data += rows * dims_[0] * stride;
+      count -= rows * dims_[0];
+      continue;
     }
+    const Extent piece = std::min(count, dims_[0] - at_[0]);
+    char* result = this->result();
     char* from = data;
     Extent left = piece;
     if (begins_with_element(reduction) && is_first()) {
@@ -150,10 +179,7 @@ bool AxisReducer::take(const ReductionKernel& kernel, Reduction reduction, char*
 }
 
 void AxisReducer::take_sum(const ReductionKernel& kernel, const Accumulator& sum, Extent count) {
-  char* result = data_;
-  for (int i = 0; i < nd_; ++i) {
-    result += at_[i] * steps_[i];
-  }
+  char* result = this->result();
   Accumulator total;
   std::memcpy(total.bytes, result, kernel.item_size);
   add_leaves(kernel, sum, &total);
@@ -161,9 +187,9 @@ void AxisReducer::take_sum(const ReductionKernel& kernel, const Accumulator& sum
   advance(count);
 }
 
-bool AxisReducer::finish(const ReductionKernel& kernel, Reduction reduction, Extent block) {
+bool AxisReducer::finish(const ReductionKernel& kernel, Reduction reduction, Extent block, const MeanEnd& end) {
   const bool zeros_matter = begins_with_element(reduction) && dims_[0] > block;
-  return finish_cells(kernel, reduction == Reduction::kMean ? depth_ : 0, zeros_matter, cells(), data_);
+  return finish_cells(kernel, reduction, depth_, end, zeros_matter, cells(), data_);
 }
 
 bool reduce_axis_rows(const ReductionKernel& kernel, Reduction reduction, const char* data, Extent stride, Extent row,
@@ -175,6 +201,10 @@ bool reduce_axis_rows(const ReductionKernel& kernel, Reduction reduction, const 
   if (kernel.rows_together != nullptr && row <= kMostReducedTogether && rows >= kLanes &&
       stride == static_cast<Extent>(sizeof(double))) {
     kernel.rows_together(kernel, data, row, rows, results);
+    return true;
+  }
+  if (kernel.short_axes.of_rows != nullptr && row <= kMostShortRow && stride == kernel.item_size) {
+    kernel.short_axes.of_rows(kernel, data, row, rows, results);
     return true;
   }
   if (kernel.takes_rows) {
@@ -196,8 +226,9 @@ bool reduce_axis_rows(const ReductionKernel& kernel, Reduction reduction, const 
   return true;
 }
 
-bool finish_rows(const ReductionKernel& kernel, Reduction reduction, Extent row, Extent rows, char* results) {
-  return finish_cells(kernel, reduction == Reduction::kMean ? row : 0, false, rows, results);
+bool finish_rows(const ReductionKernel& kernel, Reduction reduction, Extent row, Extent rows, const MeanEnd& end,
+                 char* results) {
+  return finish_cells(kernel, reduction, row, end, false, rows, results);
 }
 
 }  // namespace tagalong::array

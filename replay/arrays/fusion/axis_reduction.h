@@ -45,11 +45,13 @@ class AxisReducer {
   [[nodiscard]] bool take(const ReductionKernel& kernel, Reduction reduction, char* data, Extent stride, Extent count);
   // Adds the known sum of the next elements, a part of a row.
   void take_sum(const ReductionKernel& kernel, const Accumulator& sum, Extent count);
-  // Divides means. False: the bits depend on the order of operations.
-  [[nodiscard]] bool finish(const ReductionKernel& kernel, Reduction reduction, Extent block);
+  // Divides means. False: the bits depend on the order of operations, or eager execution warns.
+  [[nodiscard]] bool finish(const ReductionKernel& kernel, Reduction reduction, Extent block, const MeanEnd& end);
 
  private:
-  void advance(Extent count);
+  void advance(Extent count, int axis = 0);
+  [[nodiscard]] char* result() const;
+  [[nodiscard]] Extent rows_to_add(const ReductionKernel& kernel, Extent stride, Extent count) const;
   [[nodiscard]] bool is_first() const;
   [[nodiscard]] Extent cells() const { return shape_.count(); }
 
@@ -68,6 +70,6 @@ class AxisReducer {
                                     Extent row, Extent rows, char* results);
 // Divides means by the elements of a row. False: the bits depend on the order of operations.
 [[nodiscard]] bool finish_rows(const ReductionKernel& kernel, Reduction reduction, Extent row, Extent rows,
-                               char* results);
+                               const MeanEnd& end, char* results);
 
 }  // namespace tagalong::array

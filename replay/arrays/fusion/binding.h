@@ -76,6 +76,8 @@ class LayoutBinding {
   FusionReason bind_copy(const PlanOperation& operation, const Shape& shape, const Layouts& layouts,
                          Strides* strides) const;
   FusionReason bind_new_array(std::size_t number, const Shape& shape, const Layouts& layouts, Strides* strides);
+  [[nodiscard]] bool bind_reduced(const PlanAxisReduction& axis_reduced);
+  [[nodiscard]] bool is_in_fortran_order(Slot slot) const;
   FusionReason bind_elided(const PlanOperation& operation, Slot operand, Strides* strides) const;
   [[nodiscard]] int elided_operand(const PlanOperation& operation) const;
   FusionReason bind_column(const PlanOperation& operation);

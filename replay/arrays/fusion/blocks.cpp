@@ -105,7 +105,7 @@ bool BlockComputation::compute_by_rows(const PlanOperation& operation, Extent co
   const Extent stride = state_.strides[operation.slots[0]];
   char* to = state_.data[operation.slots[1]];
   if (operation.extent == OperationExtent::kBroadcast) {
-    if (operation.out_size == kItemSize && broadcast(from, stride, row, rows, to)) {
+    if (broadcast(from, stride, operation.out_size, row, rows, to)) {
       return true;
     }
     for (Extent i = 0; i < rows; ++i) {
@@ -118,7 +118,7 @@ bool BlockComputation::compute_by_rows(const PlanOperation& operation, Extent co
   if (!reduce_axis_rows(*axis_reduced.kernel, axis_reduced.reduction, from, stride, row, rows, to)) {
     return false;
   }
-  state_.is_refused |= !finish_rows(*axis_reduced.kernel, axis_reduced.reduction, row, rows, to);
+  state_.is_refused |= !finish_rows(*axis_reduced.kernel, axis_reduced.reduction, row, rows, axis_reduced.end, to);
   return true;
 }
 

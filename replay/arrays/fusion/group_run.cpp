@@ -113,7 +113,8 @@ bool touch(const View& one, Extent item_size, const View& other, Extent other_it
 
 FusionReason GroupRun::run() {
   const FusionReason reason = bind_rows(plan_, arguments_, &state_);
-  const bool needs_contiguous_rows = plan_.needs_rows || (plan_.reduces_inputs && !plan_.is_cut_by_rows());
+  const bool reduces_all = plan_.reduces_inputs && !plan_.reductions.empty();
+  const bool needs_contiguous_rows = plan_.needs_rows || (reduces_all && !plan_.is_cut_by_rows());
   if (needs_contiguous_rows && reason == FusionReason::kLayout) {
     return FusionReason::kLayout;
   }
@@ -383,11 +384,11 @@ bool GroupRun::compute(Space* space, const PartMemory& memory) {
 void GroupRun::finish_reductions() {
   for (std::size_t i = 0; i < plan_.reductions.size(); ++i) {
     const PlanReduction& reduced = plan_.reductions[i];
-    state_.is_refused |= !finish(*reduced.kernel, reduced.reduction, state_.count, &state_.reduced[i]);
+    state_.is_refused |= !finish(*reduced.kernel, reduced.reduction, state_.count, &state_.reduced[i], reduced.end);
   }
   for (std::size_t i = 0; i < plan_.axis_reductions.size() && !plan_.is_cut_by_rows(); ++i) {
     const PlanAxisReduction& reduced = plan_.axis_reductions[i];
-    state_.is_refused |= !state_.axis_reductions->of[i].finish(*reduced.kernel, reduced.reduction, kBlock);
+    state_.is_refused |= !state_.axis_reductions->of[i].finish(*reduced.kernel, reduced.reduction, kBlock, reduced.end);
   }
 }
 

@@ -31,6 +31,27 @@ void copy_strided(const char* from, Extent from_stride, char* to, Extent to_stri
   }
 }
 
+// Copies rows of so few bytes that each is a load and a store. False: the rows are longer.
+bool copy_short_rows(const char* from, Extent stride, Extent bytes, Extent rows, char* to) {
+  constexpr Extent kItem = 8;
+  switch (bytes) {
+    case kItem:
+      copy_strided<kItem>(from, stride, to, kItem, rows);
+      return true;
+    case 2 * kItem:
+      copy_strided<2 * kItem>(from, stride, to, 2 * kItem, rows);
+      return true;
+    case 3 * kItem:
+      copy_strided<3 * kItem>(from, stride, to, 3 * kItem, rows);
+      return true;
+    case 4 * kItem:
+      copy_strided<4 * kItem>(from, stride, to, 4 * kItem, rows);
+      return true;
+    default:
+      return false;
+  }
+}
+
 }  // namespace
 
 void copy_row(const char* from, Extent from_stride, char* to, Extent to_stride, std::size_t size, Extent count) {
@@ -420,25 +441,50 @@ void Walk::rows(Extent offset, const Strides& strides, Extent count, Copy copy) 
   }
 }
 
-void Walk::gather(const char* data, const Strides& strides, std::size_t item_size, Extent count, char* block) const {
-  const bool are_rows = nd_ == 2 && at_[0] == 0 && count % dims_[0] == 0;
-  if (are_rows && strides[0] == 0 && item_size == sizeof(std::uint64_t) &&
-      broadcast(data + at_[1] * strides[1], strides[1], dims_[0], count / dims_[0], block)) {
-    return;
+void Walk::gather(char* data, const Strides& strides, std::size_t item_size, Extent count, char* block) const {
+  const auto item = static_cast<Extent>(item_size);
+  for (Walk walk = *this; count > 0;) {
+    const Extent rows = walk.nd_ > 1 && walk.at_[0] == 0 ? std::min(count / dims_[0], walk.left_of_rows()) : 0;
+    const Extent piece = rows > 1 ? rows * dims_[0] : std::min(count, walk.left_in_row());
+    const char* from = walk.place(data, strides);
+    if (rows > 1) {
+      gather_rows(from, strides, item_size, rows, block);
+    } else {
+      copy_row(from, strides[0], block, item, item_size, piece);
+    }
+    block += piece * item;
+    count -= piece;
+    walk.advance(piece);
   }
-  if (are_rows && strides[0] == static_cast<Extent>(item_size) && strides[1] == 0) {  // a repeated row
-    std::size_t done = static_cast<std::size_t>(dims_[0]) * item_size;
-    const std::size_t all = static_cast<std::size_t>(count) * item_size;
-    std::memcpy(block, data, done);
+}
+
+// Copies whole rows that have the same distance from each other.
+void Walk::gather_rows(const char* from, const Strides& strides, std::size_t item_size, Extent rows,
+                       char* block) const {
+  const auto item = static_cast<Extent>(item_size);
+  const Extent bytes = dims_[0] * item;         // of a row in the block
+  if (strides[0] == item && strides[1] == 0) {  // a repeated row
+    auto done = static_cast<std::size_t>(bytes);
+    const auto all = static_cast<std::size_t>(rows * bytes);
+    std::memcpy(block, from, done);
     for (; done < all; done *= 2) {
       std::memcpy(block + done, block, std::min(done, all - done));
     }
     return;
   }
-  rows(0, strides, count, [&](Extent offset, Extent piece) {
-    copy_row(data + offset, strides[0], block, static_cast<Extent>(item_size), item_size, piece);
-    block += piece * static_cast<Extent>(item_size);
-  });
+  if (strides[0] == item && strides[1] == bytes) {
+    std::memcpy(block, from, static_cast<std::size_t>(rows * bytes));
+    return;
+  }
+  if (strides[0] == 0 && broadcast(from, strides[1], item_size, dims_[0], rows, block)) {
+    return;
+  }
+  if (strides[0] == item && copy_short_rows(from, strides[1], bytes, rows, block)) {
+    return;
+  }
+  for (Extent row = 0; row < rows; ++row) {
+    copy_row(from + row * strides[1], strides[0], block + row * bytes, item, item_size, dims_[0]);
+  }
 }
 
 void Walk::gather_rolled(char* data, const Strides& strides, const Starts& starts, std::size_t item_size, Extent count,

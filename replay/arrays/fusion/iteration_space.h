@@ -98,12 +98,13 @@ class Walk {
   [[nodiscard]] char* place(char* data, const Strides& strides) const;
   [[nodiscard]] char* place(char* data, const Strides& strides, const Starts& starts) const;
   // Copies the next `count` elements to or from the block.
-  void gather(const char* data, const Strides& strides, std::size_t item_size, Extent count, char* block) const;
+  void gather(char* data, const Strides& strides, std::size_t item_size, Extent count, char* block) const;
   void gather_rolled(char* data, const Strides& strides, const Starts& starts, std::size_t item_size, Extent count,
                      char* block) const;
   void scatter(char* data, const Strides& strides, std::size_t item_size, Extent count, const char* block) const;
 
  private:
+  void gather_rows(const char* from, const Strides& strides, std::size_t item_size, Extent rows, char* block) const;
   [[nodiscard]] Extent wrapped(const Starts& starts, int axis) const {
     const Extent index = at_[axis] + starts[axis];
     return index < dims_[axis] ? index : index - dims_[axis];

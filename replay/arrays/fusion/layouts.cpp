@@ -4,6 +4,34 @@
 #include "replay/arrays/numpy/elision.h"
 
 namespace tagalong::array {
+namespace {
+
+// Whether the array lies in the order of C, perhaps with gaps, but not inside the rows that become one element. NumPy 1
+// cuts such rows at its buffers.
+bool has_plain_rows(const View& view, Extent item_size, const ReducedAxes& axes) {
+  constexpr Extent kLongest = 1024;
+  Extent inside = item_size;   // bytes of the inner axes
+  Extent row = 1;              // elements that become one
+  bool is_row_reduced = true;  // all inner axes are reduced
+  bool was_reduced = false;    // the axis inside this one is
+  for (int axis = view.shape.nd; axis-- > 0;) {
+    const Extent extent = view.shape.dims[axis];
+    if (extent == 1) {
+      continue;
+    }
+    const bool is_reduced = axes.has(axis);
+    is_row_reduced = is_row_reduced && is_reduced;
+    row *= is_row_reduced ? extent : 1;
+    if (view.strides[axis] < inside || (is_reduced && was_reduced && view.strides[axis] != inside) || row > kLongest) {
+      return false;
+    }
+    inside = view.strides[axis] * extent;
+    was_reduced = is_reduced;
+  }
+  return true;
+}
+
+}  // namespace
 
 FusionReason LayoutBinding::bind() {
   space_.gathered.clear();
@@ -19,11 +47,7 @@ FusionReason LayoutBinding::bind() {
   if (const FusionReason reason = bind_results(); reason != FusionReason::kNone) {
     return reason;
   }
-  // Reduce loops may take arrays with other strides in another order.
-  const auto is_reducible = [&](const PlanAxisReduction& axis_reduced) {
-    const Operand& operand = operands_[axis_reduced.slot];
-    return plan_.input_at(axis_reduced.slot) < 0 || operand.is_c || operand.is_f;
-  };
+  const auto is_reducible = [&](const PlanAxisReduction& axis_reduced) { return bind_reduced(axis_reduced); };
   if (plan_.reduces_inputs && !std::ranges::all_of(plan_.axis_reductions, is_reducible)) {
     return FusionReason::kLayout;
   }
@@ -156,10 +180,26 @@ FusionReason LayoutBinding::bind_new_array(std::size_t number, const Shape& shap
     state_.swapped[number] = into == 1;
     return bind_elided(operation, operation.slots[static_cast<unsigned>(into)], strides);
   }
+  if (operation.is_row_major) {
+    *strides = contiguous_strides(shape, 1, is_in_fortran_order(operation.slots[0]));
+    return FusionReason::kNone;
+  }
   const bool is_contiguous = shape.nd > 1 && !operation.is_iterated && (layouts.are_c || layouts.are_f);
   *strides = is_contiguous ? contiguous_strides(shape, 1, !layouts.are_c)
                            : result_strides({layouts.strides.data(), layouts.count}, shape, 1);
   return FusionReason::kNone;
+}
+
+// Whether the array is contiguous in Fortran order, and not in C order, too.
+bool LayoutBinding::is_in_fortran_order(Slot slot) const {
+  const int input = plan_.input_at(slot);
+  if (input < 0) {
+    return operands_[slot].is_f && !operands_[slot].is_c;
+  }
+  const auto number = static_cast<std::size_t>(input);
+  const View& view = space_.inputs[number];
+  const Extent item_size = np_.item_size[plan_.inputs[number].type];
+  return view.is_contiguous(item_size, true) && !view.is_contiguous(item_size, false);
 }
 
 // The result is the operand's array itself, including its strides along axes of length one.
@@ -229,6 +269,27 @@ FusionReason LayoutBinding::bind_column(const PlanOperation& operation) {
   const View view{.shape = axis_reduction.shape(), .strides = strides};
   result = {.strides = &strides, .is_c = view.is_contiguous(1, false), .is_f = view.is_contiguous(1, true)};
   return FusionReason::kNone;
+}
+
+// Reduce loops may take existing arrays with other strides in another order than that of their elements. Where an array
+// lies in the order of C with gaps, NumPy reduces it as if it had none. The rows that are reduced have no gaps, so they
+// are not cut in another way.
+bool LayoutBinding::bind_reduced(const PlanAxisReduction& axis_reduced) {
+  Operand& operand = operands_[axis_reduced.slot];
+  const int input = plan_.input_at(axis_reduced.slot);
+  if (input < 0 || operand.is_c || operand.is_f) {
+    return true;
+  }
+  const PlanInput& known = plan_.inputs[static_cast<std::size_t>(input)];
+  const View& view = space_.inputs[static_cast<std::size_t>(input)];
+  if (known.slot != axis_reduced.slot || !view.is_aligned || view.is_rolled || plan_.is_cut_by_rows() ||
+      !(view.shape == space_.shape) || !has_plain_rows(view, np_.item_size[known.type], axis_reduced.axes)) {
+    return false;
+  }
+  Strides& strides = results_[axis_reduced.slot];
+  strides = contiguous_strides(view.shape, np_.item_size[known.type], false);
+  operand.strides = &strides;
+  return true;
 }
 
 // --- The order of the elements, and the arrays that are one row in that order

@@ -17,7 +17,7 @@ struct Row {
   bool is_method;
   KnownFunction function;
 };
-constexpr std::array<Row, 22> kRows{{{"sum", true, {Kind::kReduction, Reduction::kSum}},
+constexpr std::array<Row, 27> kRows{{{"sum", true, {Kind::kReduction, Reduction::kSum}},
                                      {"prod", true, {Kind::kReduction, Reduction::kProd}},
                                      {"max", true, {Kind::kReduction, Reduction::kMax}},
                                      {"min", true, {Kind::kReduction, Reduction::kMin}},
@@ -38,7 +38,12 @@ constexpr std::array<Row, 22> kRows{{{"sum", true, {Kind::kReduction, Reduction:
                                      {"bincount", false, {Kind::kBins, Reduction::kCount}},
                                      {"roll", false, {Kind::kRoll, Reduction::kCount}},
                                      {"diff", false, {Kind::kDifference, Reduction::kCount}},
-                                     {"flip", false, {Kind::kFlip, Reduction::kCount}}}};
+                                     {"flip", false, {Kind::kFlip, Reduction::kCount}},
+                                     {"round", true, {Kind::kRound, Reduction::kCount}},
+                                     {"around", false, {Kind::kRound, Reduction::kCount}},
+                                     {"round_", false, {Kind::kRound, Reduction::kCount}},
+                                     {"var", true, {Kind::kVariance, Reduction::kCount}},
+                                     {"std", true, {Kind::kDeviation, Reduction::kCount}}}};
 
 // Null: no row has this name.
 const Row* row_named(PyObject* name) {
@@ -144,7 +149,11 @@ KnownFunction function_named(PyObject* name) {
   return row == nullptr ? KnownFunction() : row->function;
 }
 
-bool is_of_parts(KnownFunction function) { return function.kind >= Kind::kRoll; }
+bool is_composed(KnownFunction function) { return function.kind >= Kind::kRoll; }
+
+bool may_be_alone(KnownFunction function) {
+  return function.kind == Kind::kReduction || function.kind == Kind::kVariance || function.kind == Kind::kDeviation;
+}
 
 bool may_be_reduction(PyObject* name) { return function_named(name).kind == Kind::kReduction; }
 

@@ -20,10 +20,13 @@ struct KnownFunction {
     kConjugate,
     kRealPart,  // np.real and np.imag
     kImaginaryPart,
-    // Written in Python over parts of arrays
+    // Several operations
     kRoll,
     kDifference,
-    kFlip
+    kFlip,
+    kRound,
+    kVariance,
+    kDeviation
   } kind = Kind::kNone;
   Reduction reduction = Reduction::kCount;
 };
@@ -40,8 +43,10 @@ struct KnownFunction {
 // What a function or method of this name may be.
 [[nodiscard]] KnownFunction function_named(PyObject* name);
 [[nodiscard]] bool may_be_reduction(PyObject* name);
-// Whether it is written in Python, as assignments and arithmetic of parts of arrays.
-[[nodiscard]] bool is_of_parts(KnownFunction function);
+// Whether it consists of several operations of arrays, or of parts of arrays.
+[[nodiscard]] bool is_composed(KnownFunction function);
+// Whether a call may be a group on its own.
+[[nodiscard]] bool may_be_alone(KnownFunction function);
 // Whether it gives the real or the imaginary parts.
 [[nodiscard]] constexpr bool is_component(KnownFunction function) {
   return function.kind == KnownFunction::Kind::kRealPart || function.kind == KnownFunction::Kind::kImaginaryPart;

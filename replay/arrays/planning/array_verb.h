@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "replay/arrays/numpy/operators.h"
+#include "replay/arrays/simd/reduction.h"
 
 namespace tagalong::array {
 
@@ -32,6 +33,7 @@ struct ArrayVerb {
     kRoll,
     kConjugate,
     kComponent,
+    kRound,
     kCount
   };
   struct Row {
@@ -51,11 +53,12 @@ struct ArrayVerb {
       {"roll", 1},     // np.roll(array, …) of a rolled part of an array
       {"conj", 1},     // array.conj() of complex numbers
       {"part", 1},     // array.real or array.imag of complex numbers (`code` is 1): a view
+      {"round", 1},    // array.round(code)
   }};
   using Operands = boost::container::small_vector<int, 4>;
 
   Kind kind = Kind::kCount;
-  int code = 0;                // BinaryOperator, UnaryOperator, Py_LT …, Reduction, or which part
+  int code = 0;                // BinaryOperator, UnaryOperator, Py_LT …, Reduction, which part, or decimals
   PyObject* object = nullptr;  // borrowed: the ufunc, or the dtype
   // The builder's numbers of the operands; of `out` and `where`, or negative.
   Operands operands = {};
@@ -64,6 +67,7 @@ struct ArrayVerb {
   unsigned temporaries = 0;                   // as in ufunc_site.h
   std::optional<std::vector<int>> axes = {};  // of a reduction; empty: all elements
   bool keeps_dims = false;
+  MeanEnd end = {};        // of a mean
   bool is_shared = false;  // the result has no memory of its own: it is a view of another new array
 
   [[nodiscard]] const Row& row() const { return kRows.at(static_cast<std::size_t>(kind)); }

@@ -275,6 +275,40 @@ int MultiPassBuilder::known_to_calls(int object) {
   return static_cast<int>(kMostExternals) + place;
 }
 
+// NumPy's _var() and _std(). Where NumPy 1 finds the mean of floats along axes, it rounds the number of elements to a
+// float.
+int MultiPassBuilder::spread(const ArrayVerb& verb) {
+  using Kind = ArrayVerb::Kind;
+  const int operand = verb.operands[0];
+  const int number = is_scalar(operand) ? -1 : number_in_pass(operand);
+  const bool is_array = number >= 0 && current().is_array_object(number);
+  const unsigned type = is_array ? current().type_of(number) : unsigned{kTypeNumbers};
+  if ((type != kDouble && (type != kFloat || np_.major < 2)) || (verb.keeps_dims && !verb.axes)) {
+    return refuse(FusionReason::kOther);
+  }
+  ArrayVerb mean{.kind = Kind::kReduce, .code = static_cast<int>(Reduction::kMean), .operands = {operand}};
+  if (verb.axes && std::cmp_less(verb.axes->size(), current().dimensions_of(number))) {
+    mean.axes = verb.axes;
+    mean.keeps_dims = true;
+  }
+  const int middle = add(mean);
+  const int difference =
+      middle < 0 ? -1
+                 : add({.kind = Kind::kCall, .object = np_.ufunc(UfuncName::kSubtract), .operands = {operand, middle}});
+  const int square =
+      difference < 0
+          ? -1
+          : add({.kind = Kind::kCall, .object = np_.ufunc(UfuncName::kMultiply), .operands = {difference, difference}});
+  if (square < 0) {
+    return -1;
+  }
+  ArrayVerb last = verb;
+  last.kind = Kind::kReduce;
+  last.code = static_cast<int>(Reduction::kMean);
+  last.operands = {square};
+  return add(last);
+}
+
 // Earlier passes must not have written targets, since a call may fail.
 int MultiPassBuilder::bins(int labels, int weights, Extent least) {
   if (!in_passes_ || builders_.size() == kMostPasses || calls_.size() == kMostCalls || current().writes() ||

@@ -42,6 +42,10 @@ class MultiPassBuilder {
   // The part of an array, or of a result.
   int part_of(int object, ViewSpec spec);
 
+  // The variance of an array, or the standard deviation, along the axes of the verb, which has one operand: the mean of
+  // the squares of the differences from the mean.
+  int spread(const ArrayVerb& verb);
+
   // np.bincount of arrays that are complete when the pass is done; the next operation begins a new pass.
   int bins(int labels, int weights, Extent least);
 

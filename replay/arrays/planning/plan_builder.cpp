@@ -61,6 +61,8 @@ int FusionPlanBuilder::add(const ArrayVerb& verb) {
       return roll(verb);
     case Kind::kComponent:
       return component(verb);
+    case Kind::kRound:
+      return round(verb);
     case Kind::kCount:
       break;
   }

@@ -59,6 +59,8 @@ class FusionPlanBuilder {
   [[nodiscard]] bool writes() const { return !plan_->targets.empty(); }
   // The type number of an array.
   [[nodiscard]] unsigned type_of(int object) const { return array::type_of(operands_.at(object).code); }
+  [[nodiscard]] bool is_array_object(int object) const { return operands_.is_array_object(object); }
+  [[nodiscard]] int dimensions_of(int object) const { return operands_.shape_of(operands_.at(object)).nd; }
   // An object such as a run would make for this result; empty: there is no memory.
   [[nodiscard]] Ref placeholder(int object) const;
   // Allows a result to take the memory of this external array, which is new and not used after a run.
@@ -96,6 +98,7 @@ class FusionPlanBuilder {
   int reduce(const ArrayVerb& verb);
   int roll(const ArrayVerb& verb);
   int component(const ArrayVerb& verb);
+  int round(const ArrayVerb& verb);
 
   // The loop of a ufunc, and whether it is exact in a group.
   int apply(const Request& request);
@@ -113,8 +116,8 @@ class FusionPlanBuilder {
   [[nodiscard]] bool takes_components(const Request& request) const;
 
   // plan_reductions.cpp
-  int reduce_all(Reduction reduction, int operand);
-  int reduce_along(Reduction reduction, int operand, std::span<const int> axes, bool keeps_dims);
+  int reduce_all(const ArrayVerb& verb);
+  int reduce_along(const ArrayVerb& verb);
   bool read_axes(std::span<const int> axes, ReducedAxes* reduced) const;
   bool may_be_reduced(int operand);
   int reduced_slot(const ReductionKernel& kernel, int operand);
@@ -129,7 +132,8 @@ class FusionPlanBuilder {
   const Numpy& np_;
   std::unique_ptr<FusionPlan> plan_;
   PlanOperands operands_;
-  std::vector<int> reused_;  // externals whose memory may be reused
+  std::vector<Ref> numbers_;  // constants of the builder's own
+  std::vector<int> reused_;   // externals whose memory may be reused
 };
 
 }  // namespace tagalong::array

@@ -21,12 +21,7 @@ bool FusionPlanBuilder::may_be_reduced(int operand) {
 }
 
 int FusionPlanBuilder::reduce(const ArrayVerb& verb) {
-  const auto reduction = static_cast<Reduction>(verb.code);
-  const int operand = verb.operands.front();
-  if (verb.axes) {
-    return reduce_along(reduction, operand, *verb.axes, verb.keeps_dims);
-  }
-  return verb.keeps_dims ? refuse(FusionReason::kOther) : reduce_all(reduction, operand);
+  return verb.axes ? reduce_along(verb) : verb.keeps_dims ? refuse(FusionReason::kOther) : reduce_all(verb);
 }
 
 // The slot from which the reduction reads its operand, perhaps a cast of it.
@@ -48,7 +43,9 @@ bool FusionPlanBuilder::read_axes(std::span<const int> axes, ReducedAxes* reduce
   return true;
 }
 
-int FusionPlanBuilder::reduce_all(Reduction reduction, int operand) {
+int FusionPlanBuilder::reduce_all(const ArrayVerb& verb) {
+  const auto reduction = static_cast<Reduction>(verb.code);
+  const int operand = verb.operands.front();
   const ReductionKernel& kernel = reduction_kernel(np_, reduction, at(operand).code);
   if (plan_->is_cut_by_rows() || kernel.takes_rows) {
     return refuse(FusionReason::kReduction);
@@ -77,7 +74,8 @@ int FusionPlanBuilder::reduce_all(Reduction reduction, int operand) {
     return refuse(FusionReason::kReduction);
   }
   const int result = operands_.add({.reduction = static_cast<std::int16_t>(plan_->reductions.size())});
-  plan_->reductions.push_back({.kernel = &kernel, .reduction = reduction, .slot = static_cast<Slot>(slot)});
+  plan_->reductions.push_back(
+      {.kernel = &kernel, .reduction = reduction, .slot = static_cast<Slot>(slot), .end = verb.end});
   if (kernel.is_pairwise) {
     plan_->cut = BlockCut::kAsSums;
     plan_->sum_parts = kernel.parts;
@@ -89,7 +87,11 @@ int FusionPlanBuilder::reduce_all(Reduction reduction, int operand) {
   return result;
 }
 
-int FusionPlanBuilder::reduce_along(Reduction reduction, int operand, std::span<const int> axes, bool keeps_dims) {
+int FusionPlanBuilder::reduce_along(const ArrayVerb& verb) {
+  const auto reduction = static_cast<Reduction>(verb.code);
+  const int operand = verb.operands.front();
+  const std::vector<int>& axes = *verb.axes;
+  const bool keeps_dims = verb.keeps_dims;
   const ReductionKernel& kernel = reduction_kernel(np_, reduction, at(operand).code);
   if (kernel.loop == nullptr || axes.empty() || (kernel.takes_rows && keeps_dims)) {
     return refuse(FusionReason::kLoop);
@@ -103,7 +105,7 @@ int FusionPlanBuilder::reduce_along(Reduction reduction, int operand, std::span<
   }
   if (static_cast<int>(axes.size()) == operands_.space().nd && !keeps_dims) {
     plan_->nd = operands_.space().nd;
-    return reduce_all(reduction, operand);
+    return reduce_all(verb);
   }
   if ((kernel.takes_rows && plan_->is_cut_by_rows()) || kernel.parts > 1 ||
       (needs_whole_rows(kernel, reduction) && plan_->is_tree()) ||  // blocks can be cut in one way only
@@ -136,7 +138,7 @@ int FusionPlanBuilder::reduce_along(Reduction reduction, int operand, std::span<
                                     .is_column = true,
                                     .drops_axes = !keeps_dims});
   plan_->axis_reductions.push_back(
-      {.kernel = &kernel, .reduction = reduction, .axes = reduced, .slot = static_cast<Slot>(slot)});
+      {.kernel = &kernel, .reduction = reduction, .axes = reduced, .slot = static_cast<Slot>(slot), .end = verb.end});
   plan_->nd = operands_.space().nd;
   plan_->is_cut_by_buffers = plan_->is_cut_by_buffers || kernel.is_cut_by_buffers;
   plan_->float_units = std::max(plan_->float_units, kernel.float_units);

@@ -16,13 +16,14 @@ namespace {
 
 constexpr auto kItem = static_cast<Extent>(sizeof(std::uint64_t));
 
-template <Extent row>
+template <class T, Extent row>
 void broadcast_short(const char* from, Extent stride, Extent rows, char* to) {
+  constexpr auto kSize = static_cast<Extent>(sizeof(T));
   for (Extent i = 0; i < rows; ++i) {
-    std::uint64_t value;
-    std::memcpy(&value, from + i * stride, kItem);
+    T value;
+    std::memcpy(&value, from + i * stride, kSize);
     for (Extent place = 0; place < row; ++place) {
-      std::memcpy(to + (i * row + place) * kItem, &value, kItem);
+      std::memcpy(to + (i * row + place) * kSize, &value, kSize);
     }
   }
 }
@@ -33,9 +34,10 @@ bool with_length(Extent row, const Broadcast& broadcast) {
   return ((row == length && (broadcast(std::integral_constant<int, length>()), true)) || ...);
 }
 
+template <class T>
 bool broadcast_scalar(const char* from, Extent stride, Extent row, Extent rows, char* to) {
   return with_length<2, 3, 4, 8, 16>(row, [&]<int length>(std::integral_constant<int, length> /*row*/) {
-    broadcast_short<length>(from, stride, rows, to);
+    broadcast_short<T, length>(from, stride, rows, to);
   });
 }
 
@@ -120,14 +122,25 @@ TAGALONG_INTRINSICS_END
 
 }  // namespace
 
-bool broadcast(const char* from, Extent stride, Extent row, Extent rows, char* to) {
+bool broadcast(const char* from, Extent stride, std::size_t item_size, Extent row, Extent rows, char* to) {
 #if defined(__x86_64__)
-  if (has_avx512() && broadcast_avx512(from, stride, row, rows, to)) {
+  if (item_size == kItem && has_avx512() && broadcast_avx512(from, stride, row, rows, to)) {
     columns_broadcast.add();
     return true;
   }
 #endif
-  return broadcast_scalar(from, stride, row, rows, to);
+  switch (item_size) {
+    case sizeof(std::uint8_t):
+      return broadcast_scalar<std::uint8_t>(from, stride, row, rows, to);
+    case sizeof(std::uint16_t):
+      return broadcast_scalar<std::uint16_t>(from, stride, row, rows, to);
+    case sizeof(std::uint32_t):
+      return broadcast_scalar<std::uint32_t>(from, stride, row, rows, to);
+    case sizeof(std::uint64_t):
+      return broadcast_scalar<std::uint64_t>(from, stride, row, rows, to);
+    default:
+      return false;
+  }
 }
 
 }  // namespace tagalong::array

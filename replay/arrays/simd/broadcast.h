@@ -9,8 +9,8 @@ namespace tagalong::array {
 // Columns that were broadcast with vector instructions.
 extern Tally columns_broadcast;
 
-// Writes `rows` elements of eight bytes to contiguous memory, each `row` times. False: not implemented for rows of this
-// length, nothing has been written.
-[[nodiscard]] bool broadcast(const char* from, Extent stride, Extent row, Extent rows, char* to);
+// Writes `rows` elements of `item_size` bytes to contiguous memory, each `row` times. False: not implemented for rows
+// of this length, or such elements; nothing has been written.
+[[nodiscard]] bool broadcast(const char* from, Extent stride, std::size_t item_size, Extent row, Extent rows, char* to);
 
 }  // namespace tagalong::array

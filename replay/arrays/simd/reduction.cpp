@@ -275,6 +275,7 @@ const ReductionKernel& reduction_kernel(const Numpy& np, Reduction reduction, un
       kernel.whole = extreme_loop(made.loop, reduction == Reduction::kMax);
     }
     kernel.rows_together = rows_together(kernel, reduction);
+    kernel.short_axes = short_axes(kernel, reduction);
   }
   return kernel;
 }
@@ -320,6 +321,20 @@ void with_type(const ReductionKernel& kernel, const Function& function) {
   }
 }
 
+// Completes a real number. NumPy divides in double and rounds the quotient.
+template <class T>
+bool finish_real(const ReductionKernel& kernel, Reduction reduction, Extent divisor, bool has_root,
+                 Accumulator* accumulator) {
+  auto value = load<T>(*accumulator);
+  value = kernel.is_pairwise ? T{0} + value : value;
+  if (reduction == Reduction::kMean) {
+    value = static_cast<T>(static_cast<double>(value) / static_cast<double>(divisor));
+  }
+  value = has_root ? std::sqrt(value) : value;
+  store(value, accumulator);
+  return is_order_free(value) || (!begins_with_element(reduction) && value == 0);
+}
+
 // Completes a complex sum.
 template <class T>
 bool finish_complex(Accumulator* accumulator) {
@@ -347,26 +362,18 @@ void add_leaves(const ReductionKernel& kernel, const Accumulator& right, Accumul
   with_type(kernel, [&]<class T>(T) { store(load<T>(*left) + load<T>(right), left); });
 }
 
-bool finish(const ReductionKernel& kernel, Reduction reduction, Extent count, Accumulator* accumulator) {
+bool finish(const ReductionKernel& kernel, Reduction reduction, Extent count, Accumulator* accumulator,
+            const MeanEnd& end) {
   if (is_complex(kernel.type)) {
     return kernel.type == kComplexFloat ? finish_complex<float>(accumulator) : finish_complex<double>(accumulator);
   }
-  const bool may_be_zero = !begins_with_element(reduction);
-  if (kernel.type == kFloat) {
-    auto value = load<float>(*accumulator);
-    value = kernel.is_pairwise ? 0.0F + value : value;
-    value = reduction == Reduction::kMean ? value / static_cast<float>(count) : value;
-    store(value, accumulator);
-    return is_order_free(value) || (may_be_zero && value == 0);
+  if (kernel.type != kFloat && kernel.type != kDouble) {
+    return true;
   }
-  if (kernel.type == kDouble) {
-    auto value = load<double>(*accumulator);
-    value = kernel.is_pairwise ? 0.0 + value : value;
-    value = reduction == Reduction::kMean ? value / static_cast<double>(count) : value;
-    store(value, accumulator);
-    return is_order_free(value) || (may_be_zero && value == 0);
-  }
-  return true;
+  const Extent divisor = reduction == Reduction::kMean ? count - end.freedom : 1;
+  return divisor > 0 &&
+         (kernel.type == kFloat ? finish_real<float>(kernel, reduction, divisor, end.has_root, accumulator)
+                                : finish_real<double>(kernel, reduction, divisor, end.has_root, accumulator));
 }
 
 bool reduce_row(const ReductionKernel& kernel, Reduction reduction, const char* data, Extent stride, Extent row,

@@ -13,6 +13,7 @@
 #include "replay/arrays/numpy/float_status.h"
 #include "replay/arrays/numpy/numpy_abi.h"
 #include "replay/arrays/simd/row_argmin.h"
+#include "replay/arrays/simd/short_axes.h"
 
 namespace tagalong::array {
 
@@ -44,6 +45,7 @@ struct ReductionKernel {
   bool takes_rows = false;               // reduces whole rows only, along the innermost axis
   RowArgmin rows = nullptr;              // for argmin and argmax of short rows
   RowsTogether rows_together = nullptr;  // for other reductions of short rows
+  ShortAxes short_axes;                  // for sums and extremes over short axes
 };
 
 // The kernel for arrays of this type; the loop may need a cast (ReductionKernel::from).
@@ -52,6 +54,13 @@ struct ReductionKernel {
 // One value of the loop's type, between blocks.
 struct Accumulator {
   alignas(16) char bytes[16];
+};
+
+// What is done to the sum of a mean: it is divided by the number of elements less `freedom`. The standard deviation is
+// the square root of such a mean.
+struct MeanEnd {
+  Extent freedom = 0;
+  bool has_root = false;
 };
 
 // Whether the reduction starts with the first element instead of a neutral element; the loop then reduces the others.
@@ -64,8 +73,10 @@ void begin(const ReductionKernel& kernel, Reduction reduction, Accumulator* accu
 // The neutral element of a subtree's sum, and the sum of two subtrees.
 void begin_leaf(const ReductionKernel& kernel, Accumulator* accumulator);
 void add_leaves(const ReductionKernel& kernel, const Accumulator& right, Accumulator* left);
-// Completes the result; divides for a mean. False: the bits depend on the order of the elements.
-[[nodiscard]] bool finish(const ReductionKernel& kernel, Reduction reduction, Extent count, Accumulator* accumulator);
+// Completes the result; divides for a mean. False: the bits depend on the order of the elements, or eager execution
+// warns of the number of elements.
+[[nodiscard]] bool finish(const ReductionKernel& kernel, Reduction reduction, Extent count, Accumulator* accumulator,
+                          const MeanEnd& end = {});
 // Reduces one row with the kernel's loop. False: the loop has reported an exception.
 [[nodiscard]] bool reduce_row(const ReductionKernel& kernel, Reduction reduction, const char* data, Extent stride,
                               Extent row, char* result);
