@@ -66,6 +66,7 @@ struct PlanOperation {
   bool is_cast = false;
   bool is_masked = false;        // the last two operands: the mask, and the values where it is false
   bool is_copy = false;          // the result is laid out like its operand, as far as possible
+  bool is_c_copy = false;        // the result is C-contiguous
   bool is_iterated = false;      // NumPy always uses its iterator here, not the trivial loop
   bool has_result = false;       // an operand is a result of the group
   bool follows_strides = false;  // the loop, such as a sine, uses another algorithm for strided operands
