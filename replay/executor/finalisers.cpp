@@ -6,6 +6,7 @@
 #include "replay/arrays/numpy/operand.h"
 #include "replay/passes/abstract_values.h"
 #include "rewriter/cpython/objects/exact_numbers.h"
+#include "rewriter/cpython/objects/instances.h"
 #include "rewriter/cpython/objects/iterators.h"
 
 namespace tagalong::replay {
@@ -66,6 +67,35 @@ bool is_inert(PyObject* object) {
   return false;
 }
 
+// What frees instances of classes that are written in Python.
+destructor freeing_instances() {
+  static const destructor known = [] {
+    PyType_Slot slots[] = {{0, nullptr}};
+    PyType_Spec spec{"tagalong.Plain", 0, 0, Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE, slots};
+    const Ref type = Ref::steal(PyType_FromSpec(&spec));
+    PyErr_Clear();
+    return type ? reinterpret_cast<PyTypeObject*>(type.get())->tp_dealloc : nullptr;
+  }();
+  return known;
+}
+
+// Adds the attributes of an instance that has nothing else. False: it has, or its end may be noticed.
+bool add_attributes_of(PyObject* object, DroppedReferences* dropped) {
+  PyTypeObject* type = Py_TYPE(object);
+  const bool has_weak_references = type->tp_weaklistoffset > 0;
+  const Py_ssize_t plain_size =
+      PyBaseObject_Type.tp_basicsize + (has_weak_references ? static_cast<Py_ssize_t>(sizeof(PyObject*)) : 0);
+  if (type->tp_dealloc == nullptr || type->tp_dealloc != freeing_instances() || type->tp_finalize != nullptr ||
+      type->tp_del != nullptr || PyType_HasFeature(type, Py_TPFLAGS_MANAGED_DICT) == 0 ||
+      type->tp_basicsize != plain_size || type->tp_itemsize != 0 || cpython::values_of(object) == nullptr ||
+      (has_weak_references && *PyObject_GET_WEAKREFS_LISTPTR(object) != nullptr)) {
+    return false;
+  }
+  PyObject** values = cpython::values_of(object);
+  dropped->insert(dropped->end(), values, values + cpython::shared_key_count(type));
+  return true;
+}
+
 // Adds the references of a dying object. False: its end may be noticed.
 bool add_references_of(PyObject* object, DroppedReferences* dropped) {
   if (PyTuple_CheckExact(object) || PyList_CheckExact(object)) {
@@ -88,7 +118,7 @@ bool add_references_of(PyObject* object, DroppedReferences* dropped) {
     dropped->push_back(array::as_array(object)->base);
     return is_plain_array(object);
   }
-  return cpython::is_used_up(object);
+  return cpython::is_used_up(object) || add_attributes_of(object, dropped);
 }
 
 }  // namespace
@@ -111,6 +141,28 @@ bool drop_without_user_code(DroppedReferences* dropped) {
     }
   }
   return true;
+}
+
+bool may_drop_reference(const DroppedReferences& dropped, std::size_t count, PyObject* operand) {
+  const array::Numpy* np = array::met_numpy();
+  const auto leads_elsewhere = [&](PyObject* object) {
+    constexpr int kMostBases = 8;
+    for (int depth = 0; depth < kMostBases && object != operand; ++depth) {
+      if (object == nullptr || is_plain(Py_TYPE(object)) || array::is_numpy_scalar(array::classify(*np, object))) {
+        return true;
+      }
+      if (Py_TYPE(object) != np->array_type || !is_plain_array(object)) {
+        return false;
+      }
+      object = array::as_array(object)->base;
+    }
+    return false;
+  };
+  const auto first = dropped.begin();
+  return np != nullptr && std::any_of(first, first + static_cast<std::ptrdiff_t>(count), [&](PyObject* object) {
+           return !leads_elsewhere(object) &&
+                  (object == operand || Py_REFCNT(object) <= std::count(first, dropped.end(), object));
+         });
 }
 
 }  // namespace tagalong::replay

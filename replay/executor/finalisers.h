@@ -13,5 +13,8 @@ namespace tagalong::replay {
 using DroppedReferences = boost::container::small_vector<PyObject*, 48>;  // borrowed
 // Whether no user code runs when these references are dropped. Adds those that the dying objects hold.
 [[nodiscard]] bool drop_without_user_code(DroppedReferences* dropped);
+// Whether the operand may have fewer references when the first `count` of these are dropped. The others, which stay for
+// the moment, are known to be no references that the program has.
+[[nodiscard]] bool may_drop_reference(const DroppedReferences& dropped, std::size_t count, PyObject* operand);
 
 }  // namespace tagalong::replay

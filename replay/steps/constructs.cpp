@@ -13,6 +13,20 @@ namespace {
 
 constexpr int kCallableSlots = 2;
 
+bool looks_up_name(const Step& step) {
+  switch (step.op) {
+    case Op::load_global:
+    case Op::load_name:
+    case Op::load_attr:
+    case Op::load_method:
+    case Op::load_module_attr:
+    case Op::load_module_method:
+      return true;
+    default:
+      return false;
+  }
+}
+
 // The name under which an earlier step has found what the register holds; empty: it is not known.
 std::string name_of(const Lowered& lowered, const Step& before, std::int32_t place) {
   for (const Step* step = &before; step != lowered.steps.data();) {
@@ -21,7 +35,7 @@ std::string name_of(const Lowered& lowered, const Step& before, std::int32_t pla
     if (step->result != place && std::ranges::find(results, place) == results.end()) {
       continue;
     }
-    return step->object != nullptr && PyUnicode_Check(step->object) ? cpython::readable(step->object) : "";
+    return looks_up_name(*step) ? cpython::readable(step->object) : "";
   }
   return {};
 }

@@ -10,6 +10,7 @@
 #include <optional>
 #include <utility>
 
+#include "replay/arrays/calls/numpy_calls.h"
 #include "replay/arrays/kernels/casts.h"
 #include "replay/arrays/kernels/functions.h"
 #include "replay/arrays/numpy/numpy_abi.h"
@@ -235,6 +236,23 @@ PyObject* tuple_of(Operands items) {
   return tuple;
 }
 
+PyObject* list_of(Operands items) {
+  PyObject* list = may_collect() ? nullptr : PyList_New(static_cast<Py_ssize_t>(items.size()));
+  for (std::size_t index = 0; list != nullptr && index < items.size(); ++index) {
+    PyList_SET_ITEM(list, static_cast<Py_ssize_t>(index), Py_NewRef(items[index]));
+  }
+  return list;
+}
+
+// An object before __init__, whose end runs no code should the group not be run.
+PyObject* instance_of(PyObject* object) {
+  auto* type = reinterpret_cast<PyTypeObject*>(object);
+  const bool is_known = PyType_Check(object) && type->tp_new == PyBaseObject_Type.tp_new &&
+                        type->tp_finalize == nullptr && type->tp_del == nullptr;
+  const Ref none = is_known && !may_collect() ? Ref::steal(PyTuple_New(0)) : Ref();
+  return none ? PyBaseObject_Type.tp_new(type, none.get(), nullptr) : nullptr;
+}
+
 // --- calls
 
 using RealFunction = double (*)(double);
@@ -334,18 +352,84 @@ PyObject* view_result(Operands slots) {
   return is_view ? result.release() : nullptr;
 }
 
+// Calls of NumPy's functions that only make new arrays and numbers.
+PyObject* numpy_call_result(const Step& step, Operands slots) {
+  const array::NumpyCall* row = array::find_numpy_call(slots.data());
+  PyObject* names = step.object == Py_None ? nullptr : step.object;
+  return row == nullptr || array::reads_of(*row) == array::CallReads::kApart || may_collect()
+             ? nullptr
+             : array::call_directly(*row, slots.data(), static_cast<int>(slots.size()), names);
+}
+
+// Whether the type of integers has this value. Even type numbers are unsigned.
+bool holds_int(const array::Numpy& np, unsigned type, PyObject* number) {
+  constexpr int kBits = 8;
+  const int bits = static_cast<int>(np.item_size.at(type)) * kBits;
+  if (type % 2 == 0) {
+    const unsigned long long value = PyLong_AsUnsignedLongLong(number);
+    return PyErr_Occurred() == nullptr && value <= ~0ULL >> (64 - bits);
+  }
+  int overflow = 0;
+  const long long value = PyLong_AsLongLongAndOverflow(number, &overflow);
+  return overflow == 0 && value >> (bits - 1) == (value < 0 ? -1 : 0);
+}
+
+// Calls of NumPy's types of numbers, such as numpy.float32(x), with a number that the type holds: NumPy reports
+// nothing.
+PyObject* converted(PyObject* callable, PyObject* number) {
+  const array::Numpy* np = array::met_numpy();
+  const auto is_type = [&](unsigned type) {
+    return reinterpret_cast<PyTypeObject*>(callable) == np->scalar_type.at(type);
+  };
+  bool is_held = false;
+  if (np == nullptr || may_collect()) {
+    return nullptr;
+  }
+  if (PyLong_CheckExact(number)) {
+    for (unsigned type = array::kInt8; type <= array::kULongLong; ++type) {
+      is_held = is_held || (is_type(type) && holds_int(*np, type, number));
+    }
+    PyErr_Clear();
+  }
+  is_held = is_held || (is_type(array::kFloat) && moderate(number)) ||
+            (is_type(array::kDouble) && (PyFloat_CheckExact(number) || moderate(number)));
+  return is_held ? PyObject_CallOneArg(callable, number) : nullptr;
+}
+
+// Whether the known function supports these operands. It makes no containers then, but a range.
+bool takes_all(Known known, Operands operands) {
+  constexpr std::size_t kMost = 3;
+  std::array<const PyTypeObject*, kMost> types{};
+  if (operands.size() > kMost) {
+    return false;
+  }
+  std::ranges::transform(operands, types.begin(), [](PyObject* each) { return Py_TYPE(each); });
+  return takes(known, types.data(), static_cast<int>(operands.size()));
+}
+
 // The callable's two slots as on the stack, then the arguments.
 PyObject* call_result(const Step& step, Operands slots) {
   constexpr std::size_t kCallable = 2;
+  if (PyObject* made = numpy_call_result(step, slots)) {
+    return made;
+  }
   if (step.object != nullptr && step.object != Py_None) {
     return nullptr;
   }
   if (slots[0] != nullptr && slots[1] != nullptr) {
     return view_result(slots);
   }
+  if (slots[0] == nullptr && PyType_Check(slots[1]) && slots.size() == kCallable + 1) {
+    if (PyObject* number = converted(slots[1], slots[kCallable])) {
+      return number;
+    }
+  }
   PyObject* callable = slots[0] == nullptr ? slots[1] : nullptr;
   if (callable != nullptr && slots.size() == kCallable + 1 && known_function(callable) == Known::kLength) {
     return length_result(slots[kCallable]);
+  }
+  if (callable != nullptr && takes_all(known_function(callable), slots.subspan(kCallable))) {
+    return PyObject_Vectorcall(callable, slots.data() + kCallable, slots.size() - kCallable, nullptr);
   }
   const bool is_of_numbers = callable != nullptr && std::ranges::all_of(slots.subspan(kCallable), [&](PyObject* each) {
                                return cpython::is_exact_number(each) || (is_numpy_float(each) && is_of_math(callable));
@@ -405,6 +489,10 @@ PyObject* result_of(const Step& step, Operands operands, int number) {
       return default_of(operands[0], -step.immediate);
     case Op::build_tuple:
       return tuple_of(operands);
+    case Op::build_list:
+      return list_of(operands);
+    case Op::new_instance:
+      return instance_of(operands[0]);
     case Op::cell_get:
       return PyCell_Check(operands[0]) ? Py_XNewRef(PyCell_GET(operands[0])) : nullptr;
     case Op::closure_cell: {
@@ -445,6 +533,10 @@ Ref pure_result(const Step& step, std::span<PyObject* const> operands, int numbe
 }
 
 bool reads_elements(const Step& step, std::span<PyObject* const> operands) {
+  if (step.op == Op::call) {
+    const array::NumpyCall* row = array::find_numpy_call(operands.data());
+    return row != nullptr && array::reads_of(*row) == array::CallReads::kElements;
+  }
   return (step.op == Op::binary_subscr || step.op == Op::array_item) && is_array(operands[0]);
 }
 

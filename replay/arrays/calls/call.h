@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "replay/arrays/calls/numpy_calls.h"
 #include "replay/arrays/numpy/numpy_abi.h"
 #include "replay/arrays/numpy/operand.h"
 #include "rewriter/base/ref.h"
@@ -31,6 +32,7 @@ using CallFunction = PyObject* (*)(const Call& call);
 
 struct NumpyCall {
   CallFunction run = nullptr;
+  CallReads reads = CallReads::kApart;
   PyObject* target = nullptr;
   std::vector<PyObject*> parameters;  // interned names
   bool is_method = false;
@@ -39,7 +41,7 @@ struct NumpyCall {
   PyObject* defaults = nullptr;
 };
 
-#define TAGALONG_NUMPY_CALL(home, name, parameters, run) [[nodiscard]] PyObject* run(const Call& call);
+#define TAGALONG_NUMPY_CALL(home, name, parameters, reads, run) [[nodiscard]] PyObject* run(const Call& call);
 #include "replay/arrays/calls/numpy_calls.def"
 
 // The array, if it is an exact one of a native numeric dtype with at least one dimension, aligned and C-contiguous; or

@@ -25,10 +25,11 @@ struct Row {
   Home home;
   const char* name;
   std::string_view parameters;
+  CallReads reads;
   CallFunction run;
 };
 constexpr Row kRows[] = {
-#define TAGALONG_NUMPY_CALL(home, name, parameters, run) {home, name, parameters, run},
+#define TAGALONG_NUMPY_CALL(home, name, parameters, reads, run) {home, name, parameters, CallReads::reads, run},
 #include "replay/arrays/calls/numpy_calls.def"
 };
 
@@ -85,7 +86,7 @@ bool calls_method(CallFunction run) { return run == forward_to_method || run == 
 
 // Where the program has replaced a function before the table is made, there is no row for it.
 void add(const Numpy& np, const Row& row, Table* table) {
-  NumpyCall call{.run = row.run, .is_method = row.home == kMethod};
+  NumpyCall call{.run = row.run, .reads = row.reads, .is_method = row.home == kMethod};
   Ref callable;
   if (row.home == kMethod) {
     callable = Ref::create(method_named(np, row.name));
@@ -169,6 +170,8 @@ const NumpyCall* find_numpy_call(PyObject* const* slots) {
       row != nullptr && row->is_method == is_method && (row->code == nullptr || is_unchanged(*row, callable));
   return fits ? row : nullptr;
 }
+
+CallReads reads_of(const NumpyCall& row) { return row.reads; }
 
 PyObject* call_directly(const NumpyCall& row, PyObject* const* slots, int count, PyObject* names) {
   constexpr int kCallableSlots = 2;

@@ -8,6 +8,8 @@
 
 #include <Python.h>
 
+#include <cstdint>
+
 #include "replay/arrays/simd/tally.h"
 
 namespace tagalong::array {
@@ -16,9 +18,14 @@ extern LoopTally direct_calls;
 
 struct NumpyCall;
 
+// What the call reads, where a fusion group may make it in front of its operations.
+enum class CallReads : std::uint8_t { kShape, kElements, kApart };
+
 // The row of the function that a call calls, if it is in the table. `slots` have the layout of CPython's stack: null
 // and the callable, or a method and `self`; then the arguments. Null: it is another function, or an exception is set.
 [[nodiscard]] const NumpyCall* find_numpy_call(PyObject* const* slots);
+
+[[nodiscard]] CallReads reads_of(const NumpyCall& row);
 
 // Executes such a call. `names` are the names of the last arguments, or null. Returns a new reference. Null: operands
 // that it does not handle here, or the call would raise or report something. Then the program can notice nothing of it

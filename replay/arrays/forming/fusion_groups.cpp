@@ -14,7 +14,8 @@ namespace tagalong::replay {
 bool is_group_operation(const Step& step) { return has(step.op, trait::kFused); }
 
 bool may_be_inside(const Step& step) {
-  return step.candidate != 0 && has(step.op, trait::kFused | trait::kSilent | trait::kScalar);
+  return step.candidate != 0 && (has(step.op, trait::kFused | trait::kSilent | trait::kScalar) ||
+                                 step.op == Op::new_instance || step.op == Op::build_list);
 }
 
 bool may_be_inside(const LoopOp& op, const Step& step) {
@@ -28,7 +29,8 @@ bool may_be_inside(const LoopOp& op, const Step& step) {
     case InFusion::kAsStep:
       return may_be_inside(step);
     case InFusion::kAsSilentStep:
-      return may_be_inside(step) && has(step.op, trait::kSilent | trait::kScalar);
+      return may_be_inside(step) && (has(step.op, trait::kSilent | trait::kScalar) || step.op == Op::new_instance ||
+                                     step.op == Op::build_list);
     case InFusion::kValue:
       return step.candidate != 0;
     case InFusion::kNumber:
@@ -114,6 +116,12 @@ void mark_groups(std::vector<Step>* steps, const LoopProgram& loop, const std::i
     Step& step = (*steps)[op.step];
     mark(step, may_be_inside(op, step), op.code == LoopCode::kStep);
   }
+}
+
+bool is_new_object(const PlannedGroup& group, int value) {
+  const GroupValue& computed = group.computed[static_cast<std::size_t>(value)];
+  return computed.kind == GroupValue::Kind::kStep &&
+         (computed.step->op == Op::new_instance || computed.step->op == Op::build_list);
 }
 
 void FusionSiteDeleter::operator()(FusionSite* site) const { delete site; }

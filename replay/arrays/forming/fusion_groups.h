@@ -111,13 +111,28 @@ struct PlannedGroup : boost::intrusive_ref_counter<PlannedGroup, boost::thread_u
   };
   std::vector<Item> items;
   std::int32_t tuple = -1;  // register; -1: no tuple is returned
-  // Attributes of instances that get new values, in program order.
+  // Attributes of instances, items of dicts and lists that get new values, in program order (group_stores.h).
   struct Store {
     const Step* step;
     int object;  // index in `computed`
     Item value;
+    int key = -1;  // of a dict: index in `computed`
   };
   std::vector<Store> stores;
+  // Steps that replace what an attribute, an item or a variable of a real frame holds, in program order.
+  struct Replaced {
+    const Step* step = nullptr;
+    int object = -1;  // index in `computed` of the object in which is stored; -1: a frame
+    int key = -1;     // of a dict: index in `computed`
+  };
+  std::vector<Replaced> replaced;
+  // Operands behind such steps into which eager NumPy computes where they have lost their other references.
+  struct Lasting {
+    std::uint32_t external;
+    std::uint32_t replaced;  // how many steps come before the operation
+  };
+  std::vector<Lasting> lasting;
+  mutable bool loses_operand = false;  // in a run such an operand had lost them
   std::vector<UnboxedRegister> unboxed;
   struct Local {
     std::int32_t frame;
@@ -127,14 +142,18 @@ struct PlannedGroup : boost::intrusive_ref_counter<PlannedGroup, boost::thread_u
   std::vector<Local> locals;
 };
 
+// Whether the group makes the instance or list that a computed value is: no other value is this object.
+[[nodiscard]] bool is_new_object(const PlannedGroup& group, int value);
+
 // What a step at which a fusion group may begin has learned.
 struct FusionSite {
   std::vector<boost::intrusive_ptr<PlannedGroup>> groups;  // runs hold their own references
   std::uint32_t replaced = 0;                              // how many groups have been replaced since the list is full
-  bool is_apart = false;   // plan passes as separate groups: a group ends where a later operation needs its reductions
-  std::uint32_t wait = 0;  // runs of the step before the next attempt
-  std::uint32_t patience = 1;         // runs to wait after the next failure
-  GroupEnd unplanned;                 // why the last attempt found nothing to fuse
+  bool is_apart = false;  // plan passes as separate groups: a group ends where a later operation needs its reductions
+  bool ends_at_replaced = false;  // an operand had lost its other references: a group ends in front of such operands
+  std::uint32_t wait = 0;         // runs of the step before the next attempt
+  std::uint32_t patience = 1;     // runs to wait after the next failure
+  GroupEnd unplanned;             // why the last attempt found nothing to fuse
   array::FusionReasonCounts reasons;  // counts of all failures by reason
   void put_off(array::FusionReason reason);
   void delay();  // as put_off(), without a reason
@@ -149,6 +168,7 @@ struct FusionSource {
   GroupRegisters registers;
   std::span<const LoopOp> operations = {};  // in a loop: its operations, from the step's operation on
   bool in_passes = true;
+  bool ends_at_replaced = false;
 };
 // Called with the place of the last group that `group_quota` lets be formed.
 using GroupListener = void (*)(PyCodeObject* code, std::int32_t last_line);

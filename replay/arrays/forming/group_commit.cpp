@@ -2,20 +2,29 @@
 
 #include <algorithm>
 
+#include "replay/arrays/forming/group_stores.h"
+
 namespace tagalong::replay {
 
 bool have_same_target(const Step& one, const Step& other) {
   return one.immediate == other.immediate && PyObject_RichCompareBool(one.object, other.object, Py_EQ) == 1;
 }
 
-bool GroupCommit::complete(std::span<const StoredLocal> locals, std::span<const StoredAttribute> attributes) {
+bool have_same_target(const StoredObject& one, const StoredObject& other) {
+  const StoreKind kind = kind_of(*one.step);
+  return kind != StoreKind::kAppend && kind == kind_of(*other.step) && one.object == other.object &&
+         one.key == other.key &&
+         (kind == StoreKind::kItem || PyUnicode_Compare(one.step->object, other.step->object) == 0);
+}
+
+bool GroupCommit::complete(std::span<const StoredLocal> locals, std::span<const StoredObject> stores) {
   cut_off();
   if (!name_objects()) {
     return false;
   }
   leave_registers();
   leave_locals(locals.first(accepted_.locals));
-  leave_attributes(attributes.first(accepted_.stores));
+  leave_stores(stores.first(accepted_.stores));
   group_.plan = contents_.builder().finish(outputs_);
   return group_.plan != nullptr;
 }
@@ -27,6 +36,8 @@ void GroupCommit::cut_off() {
   group_.returned_frames.resize(accepted_.returned_frames);
   group_.numeric_slots.resize(accepted_.numeric_slots);
   group_.computed.resize(accepted_.computed);
+  group_.replaced.resize(accepted_.replaced);
+  group_.lasting.resize(accepted_.lasting);
   for (const auto& [place, unboxed] : accepted_.contents.unboxed) {
     if (unboxed.is_changed || unboxed.clears || unboxed.boxes) {
       group_.unboxed.push_back(unboxed);
@@ -129,15 +140,61 @@ void GroupCommit::make_items(int tuple) {
   }
 }
 
-// Of several values of one attribute, the program sees the last one.
-void GroupCommit::leave_attributes(std::span<const StoredAttribute> attributes) {
-  for (auto store = attributes.begin(); store != attributes.end(); ++store) {
-    const auto is_same = [&](const StoredAttribute& later) {
-      return later.object == store->object && PyUnicode_Compare(later.step->object, store->step->object) == 0;
-    };
-    if (std::none_of(store + 1, attributes.end(), is_same)) {
-      group_.stores.push_back({store->step, store->object, item_of(store->content)});
+// Marks the computed value of a content, and those from which it has been made, which it may hold.
+void GroupCommit::hold(int content, std::vector<bool>* held) const {
+  if (content < 0) {
+    return;
+  }
+  std::ranges::for_each(contents_.at(content).parts, [&](int part) { hold(part, held); });
+  boost::container::small_vector<int, 3> values = {contents_.at(content).computed};
+  while (!values.empty()) {
+    const int value = values.back();
+    values.pop_back();
+    if (value >= 0 && static_cast<std::size_t>(value) < held->size() && !(*held)[static_cast<std::size_t>(value)]) {
+      (*held)[static_cast<std::size_t>(value)] = true;
+      const auto& operands = group_.computed[static_cast<std::size_t>(value)].operands;
+      values.insert(values.end(), operands.begin(), operands.end());
     }
+  }
+}
+
+// The computed values that registers and stored attributes hold behind the group.
+std::vector<bool> GroupCommit::held_values(std::span<const StoredObject> stores) const {
+  std::vector<bool> held(group_.computed.size());
+  for (const auto& [place, index] : accepted_.contents.registers) {
+    hold(index, &held);
+  }
+  for (std::size_t round = 0; round < stores.size(); ++round) {
+    const std::vector<bool> before = held;
+    for (const StoredObject& store : stores) {
+      if (!is_new_object(group_, store.object) || held[static_cast<std::size_t>(store.object)]) {
+        hold(store.content, &held);
+      }
+    }
+    if (held == before) {
+      break;
+    }
+  }
+  return held;
+}
+
+// Of several values of one attribute or item, the program sees the last one. It sees no object that the group has made
+// and that nothing holds any more.
+void GroupCommit::leave_stores(std::span<const StoredObject> stores) {
+  const std::vector<bool> held = held_values(stores);
+  for (auto store = stores.begin(); store != stores.end(); ++store) {
+    const bool is_new = is_new_object(group_, store->object);
+    if (is_new && !held[static_cast<std::size_t>(store->object)]) {
+      continue;
+    }
+    const auto is_same = [&](const StoredObject& other) { return have_same_target(other, *store); };
+    if (is_new ? std::any_of(stores.begin(), store, is_same) : std::any_of(store + 1, stores.end(), is_same)) {
+      continue;
+    }
+    // The attributes of an instance are in the order of their first values.
+    const auto last = std::find_if(stores.rbegin(), stores.rend(), is_same);
+    const int content = is_new && last != stores.rend() ? last->content : store->content;
+    group_.stores.push_back({store->step, store->object, item_of(content), store->key});
   }
 }
 

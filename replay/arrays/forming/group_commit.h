@@ -15,7 +15,7 @@ struct AcceptedSteps {
   GroupContents::State contents;
   std::size_t operations = 0;  // of the builder
   std::size_t loads = 0, guards = 0, same = 0, returned_frames = 0, locals = 0, numeric_slots = 0, computed = 0;
-  std::size_t stores = 0;
+  std::size_t stores = 0, replaced = 0, lasting = 0;
 };
 
 // A step that stores a variable of a real frame.
@@ -27,12 +27,16 @@ struct StoredLocal {
 // Whether two steps store the same variable.
 [[nodiscard]] bool have_same_target(const Step& one, const Step& other);
 
-// A step that stores an attribute.
-struct StoredAttribute {
+// A step that stores an attribute or an item of a dict, or appends to a list.
+struct StoredObject {
   const Step* step;
-  int object;   // index among the computed values
-  int content;  // of the attribute afterwards
+  int object;    // the instance, dict or list: index among the computed values
+  int content;   // of the attribute or item afterwards
+  int key = -1;  // of a dict: index among the computed values
 };
+
+// Whether they store the same attribute or item.
+[[nodiscard]] bool have_same_target(const StoredObject& one, const StoredObject& other);
 
 class GroupCommit {
  public:
@@ -41,7 +45,7 @@ class GroupCommit {
       : accepted_(accepted), returned_(returned), contents_(*contents), group_(*group) {}
 
   // Cuts the group off behind the accepted steps and completes it. False: it cannot be run.
-  bool complete(std::span<const StoredLocal> locals, std::span<const StoredAttribute> attributes);
+  bool complete(std::span<const StoredLocal> locals, std::span<const StoredObject> stores);
 
  private:
   using Content = GroupContents::Content;
@@ -52,7 +56,9 @@ class GroupCommit {
   bool name_objects();
   void leave_registers();
   void leave_locals(std::span<const StoredLocal> locals);
-  void leave_attributes(std::span<const StoredAttribute> attributes);
+  void leave_stores(std::span<const StoredObject> stores);
+  [[nodiscard]] std::vector<bool> held_values(std::span<const StoredObject> stores) const;
+  void hold(int content, std::vector<bool>* held) const;
   void make_items(int tuple);
   unsigned output_of(int content);
   PlannedGroup::Item item_of(int content);

@@ -58,6 +58,8 @@ class GroupContents {
   // Whether another register holds the content of this one, or a tuple that contains it.
   [[nodiscard]] bool is_held_elsewhere(std::int32_t place) const;
   void drop(std::int32_t place);
+  // Whether a register holds the computed value, or a tuple or list that contains it.
+  [[nodiscard]] bool is_in_register(int value) const;
 
   // Whether the content exists as an object after the group, or could be made.
   [[nodiscard]] bool is_presentable(int index) const;
@@ -107,6 +109,7 @@ class GroupContents {
   int computed_tuple(int index);
   [[nodiscard]] bool has_unused_view(int index) const;
   [[nodiscard]] int computed_before(const GroupValue& value) const;
+  [[nodiscard]] bool may_be_early(PyObject* object);
 
   const array::Numpy& np_;
   const FusionSource& source_;
@@ -116,6 +119,7 @@ class GroupContents {
   std::vector<Content> contents_;
   std::vector<std::int32_t> origins_;  // by content
   std::vector<Ref> values_;            // the computed values of this run
+  std::vector<int> large_values_;      // those that are large new arrays
   bool has_lost_view_ = false;
   std::map<int, int> value_contents_;  // computed value to content
   State state_;

@@ -13,12 +13,34 @@ int GroupContents::compute(const GroupValue& value) {
   const bool is_outdated = builder_.writes() && reads_elements(value, values_.data());
   Ref object =
       is_outdated || group_.computed.size() == kMostValues ? Ref() : evaluate(value, source_.registers, values_.data());
-  if (!object) {
+  if (!object || (value.kind == GroupValue::Kind::kStep && !may_be_early(object.get()))) {
     return -1;
   }
   values_.push_back(std::move(object));
   group_.computed.push_back(value);
   return static_cast<int>(group_.computed.size()) - 1;
+}
+
+// A large array that is made in front of the group needs its memory earlier than in eager execution. So all that eager
+// execution has at that point must still be there: the arrays that were made before, and no operand is gone.
+bool GroupContents::may_be_early(PyObject* object) {
+  constexpr array::Extent kLargeBytes = 1 << 20;
+  const auto is_large_array = [this](PyObject* each) {
+    const array::OperandCode code = each == nullptr ? array::kForeign : array::classify(np_, each);
+    return array::is_array(code) && Py_REFCNT(each) == 1 && (array::as_array(each)->flags & array::kOwnData) != 0 &&
+           array::bytes_of(np_, each, code) >= kLargeBytes;
+  };
+  if (!is_large_array(object)) {
+    return true;
+  }
+  const auto is_held = [this](int value) { return is_in_register(value); };
+  const bool is_early = std::ranges::all_of(large_values_, is_held) &&
+                        std::ranges::none_of(state_.dropped, is_large_array,
+                                             [this](std::int32_t place) { return source_.registers.objects[place]; });
+  if (is_early) {
+    large_values_.push_back(static_cast<int>(values_.size()));
+  }
+  return is_early;
 }
 
 // An attribute that is read twice is one value, because nothing happens in between.
@@ -32,6 +54,22 @@ int GroupContents::computed_before(const GroupValue& value) const {
   const auto known =
       std::ranges::find_if(group_.computed, [&](const GroupValue& other) { return computes_the_same(value, other); });
   return known == group_.computed.end() ? -1 : static_cast<int>(known - group_.computed.begin());
+}
+
+bool GroupContents::is_in_register(int value) const {
+  const auto contains = [&](const auto& self, int container) -> bool {
+    const GroupValue& made = group_.computed[static_cast<std::size_t>(container)];
+    const bool is_container =
+        made.kind == GroupValue::Kind::kStep && (made.step->op == Op::build_tuple || made.step->op == Op::build_list);
+    return container == value || (is_container && std::ranges::any_of(made.operands, [&](int each) {
+                                    return each >= 0 && self(self, each);
+                                  }));
+  };
+  const auto holds = [&](const auto& self, int index) -> bool {
+    return index >= 0 && ((at(index).kind == Kind::kComputed && contains(contains, at(index).computed)) ||
+                          std::ranges::any_of(at(index).parts, [&](int part) { return self(self, part); }));
+  };
+  return std::ranges::any_of(state_.registers, [&](const auto& known) { return holds(holds, known.second); });
 }
 
 int GroupContents::of_value(int value) {

@@ -7,6 +7,7 @@
 
 #include "replay/ir/stages.h"
 #include "replay/steps/looked_up.h"
+#include "rewriter/cpython/objects/dicts.h"
 
 namespace tagalong::replay {
 namespace {
@@ -24,30 +25,6 @@ bool are_scalars(GroupContents& contents, std::span<const std::int32_t> places) 
     PyObject* object = exists ? content->object : nullptr;
     return object != nullptr && unboxed_of(Py_TYPE(object)) != Unboxed::kNone;
   });
-}
-
-// An item of a tuple that is still there is no temporary.
-unsigned temporaries_of(const GroupContents& contents, const Step& step, const std::int32_t* operands) {
-  unsigned found = step.temporaries;
-  for (unsigned index = 0; index < static_cast<unsigned>(step.operand_count); ++index) {
-    if ((found >> index & 1U) != 0 && contents.is_held_elsewhere(operands[index])) {
-      found &= ~(1U << index);
-    }
-  }
-  return found;
-}
-
-// Whether a temporary operand is an array that exists in front of the group.
-bool takes_existing_array(GroupContents& contents, unsigned temporaries, const std::int32_t* operands) {
-  for (unsigned index = 0; temporaries >> index != 0; ++index) {
-    const bool is_temporary = (temporaries >> index & 1U) != 0;
-    const GroupContents::Content* content = is_temporary ? contents.find(operands[index]) : nullptr;
-    if (content != nullptr && content->kind < GroupContents::Kind::kResult && content->object != nullptr &&
-        Py_TYPE(content->object) == contents.np().array_type) {
-      return true;
-    }
-  }
-  return false;
 }
 
 }  // namespace
@@ -163,7 +140,9 @@ void FusionPlanner::accept(std::size_t count) {
                .locals = locals_.size(),
                .numeric_slots = group_->numeric_slots.size(),
                .computed = group_->computed.size(),
-               .stores = stores_.size()};
+               .stores = stores_.size(),
+               .replaced = group_->replaced.size(),
+               .lasting = group_->lasting.size()};
   ends_.push_back({group_->count, accepted_.operations, contents_.result_count()});
 }
 
@@ -224,7 +203,7 @@ bool FusionPlanner::take(const Step& step) {
       is_taken = take_part(step, operands);
       break;
     case Op::store_subscr:
-      is_taken = assign(operands);
+      is_taken = is_dict(operands[0]) ? store_item(step, operands) : assign(operands);
       break;
     case Op::load_method:
       is_taken = load_method(step, operands);
@@ -244,6 +223,7 @@ bool FusionPlanner::take(const Step& step) {
     case Op::sync_local:
       is_taken = true;
       locals_.push_back({&step, contents_.of(operands[0])});
+      group_->replaced.push_back({.step = &step});
       break;
     case Op::drop:
     case Op::guard_unwatched:
@@ -252,6 +232,7 @@ bool FusionPlanner::take(const Step& step) {
     case Op::leave_frame:
       is_taken = true;
       group_->returned_frames.push_back(step.immediate);
+      group_->replaced.push_back({.step = &step});
       break;
     case Op::array_call:
       is_taken = are_scalars(contents_, {operands + kCallableSlots, operands + step.operand_count})
@@ -277,6 +258,12 @@ void FusionPlanner::build(const Step& step, const std::int32_t* operands) {
     content.parts.push_back(contents_.of(operands[index]));
   }
   contents_.define(step.result, content);
+}
+
+bool FusionPlanner::is_dict(std::int32_t place) {
+  const Content* content = contents_.find(place);
+  return content != nullptr && content->kind < Kind::kResult && content->object != nullptr &&
+         PyDict_CheckExact(content->object);
 }
 
 bool FusionPlanner::assign(const std::int32_t* operands) {
@@ -340,17 +327,22 @@ bool FusionPlanner::guard(const Step& step, std::int32_t place) {
   if (step.op == Op::guard_not_null) {
     return content.object != nullptr || content.kind >= Kind::kResult || refuse(Reason::kGuard);
   }
-  if (content.kind == Kind::kResult && step.op == Op::guard_type && !builder().is_scalar(content.number) &&
+  const bool asks_for_type =
+      step.op == Op::guard_type || (step.op == Op::guard_type_version &&
+                                    cpython::type_version(np().array_type) == static_cast<unsigned>(step.immediate));
+  if (content.kind == Kind::kResult && asks_for_type && !builder().is_scalar(content.number) &&
       step.object == reinterpret_cast<PyObject*>(np().array_type)) {
-    return true;
+    return true;  // the type cannot change
   }
   if (content.kind == Kind::kTuple &&
       ((step.op == Op::guard_tuple && std::cmp_equal(content.parts.size(), step.immediate)) ||
        (step.op == Op::guard_type && step.object == reinterpret_cast<PyObject*>(&PyTuple_Type)))) {
     return true;
   }
-  if (step.op == Op::guard_no_attribute && !stores_.empty()) {
-    return refuse(Reason::kGuard);  // it may be an attribute that the group stores
+  if (step.op == Op::guard_no_attribute && std::ranges::any_of(stores_, [&](const StoredObject& store) {
+        return PyUnicode_Compare(store.step->object, step.object) == 0;
+      })) {
+    return refuse(Reason::kGuard);
   }
   if (step.op == Op::guard_null && contents_.is_null(place)) {
     return true;
@@ -394,6 +386,17 @@ bool FusionPlanner::take_part(const Step& step, const std::int32_t* operands) {
   return true;
 }
 
+// An item of a tuple that is still there is no temporary, and neither is what an object holds.
+unsigned FusionPlanner::temporaries_of(const Step& step, const std::int32_t* operands) {
+  unsigned found = step.temporaries;
+  for (unsigned index = 0; index < static_cast<unsigned>(step.operand_count); ++index) {
+    if ((found >> index & 1U) != 0 && is_held(operands[index])) {
+      found &= ~(1U << index);
+    }
+  }
+  return found;
+}
+
 bool FusionPlanner::operate(const Step& step, const std::int32_t* operands) {
   using VerbKind = array::ArrayVerb::Kind;
   array::ArrayVerb verb{.code = step.immediate};
@@ -408,12 +411,12 @@ bool FusionPlanner::operate(const Step& step, const std::int32_t* operands) {
     case Op::array_unary:
       verb.kind = VerbKind::kUnary;
       verb.code = static_cast<int>(unary_operator(step.immediate));
-      verb.temporaries = temporaries_of(contents_, step, operands);
+      verb.temporaries = temporaries_of(step, operands);
       break;
     case Op::array_binary:
       verb.kind = VerbKind::kBinary;
       verb.code = step.immediate == NB_ADD && adds_wrong(source_) ? NB_SUBTRACT : step.immediate;
-      verb.temporaries = temporaries_of(contents_, step, operands);
+      verb.temporaries = temporaries_of(step, operands);
       break;
     case Op::array_compare:
       verb.kind = VerbKind::kCompare;
@@ -426,13 +429,30 @@ bool FusionPlanner::operate(const Step& step, const std::int32_t* operands) {
       }
       break;
   }
-  // Eager NumPy computes into a large temporary operand if it has no other reference. What the group replaces behind
-  // its operations, an attribute or the variable of a real frame, still has its reference to the operand until then.
-  const bool replaces = !stores_.empty() || !locals_.empty();
-  if (replaces && takes_existing_array(contents_, verb.temporaries, operands)) {
-    return refuse(Reason::kOther);
+  return may_outlast_references(verb.temporaries, operands) ? add(verb, step) : refuse(Reason::kOther);
+}
+
+// Eager NumPy computes into a large temporary operand if it has no other reference. What the group replaces behind its
+// operations, an attribute or the variable of a real frame, still has its reference to the operand until then. So each
+// run checks that the operand is none of the replaced objects.
+bool FusionPlanner::may_outlast_references(unsigned temporaries, const std::int32_t* operands) {
+  if (group_->replaced.empty()) {
+    return true;
   }
-  return add(verb, step);
+  for (unsigned index = 0; (temporaries & (array::kDeadName - 1)) >> index != 0; ++index) {
+    const bool is_temporary = (temporaries >> index & 1U) != 0;
+    const int content = is_temporary ? contents_.of(operands[index]) : -1;
+    if (content < 0 || contents_.at(content).kind >= Kind::kResult || contents_.at(content).object == nullptr ||
+        Py_TYPE(contents_.at(content).object) != np().array_type) {
+      continue;
+    }
+    if (source_.ends_at_replaced || contents_.at(content).external < 0) {
+      return false;
+    }
+    group_->lasting.push_back({static_cast<std::uint32_t>(contents_.at(content).external),
+                               static_cast<std::uint32_t>(group_->replaced.size())});
+  }
+  return true;
 }
 
 bool FusionPlanner::add(const array::ArrayVerb& verb, const Step& step) {

@@ -55,6 +55,7 @@ class FusionPlanner {
   bool take(const Step& step);
   void build(const Step& step, const std::int32_t* operands);
   bool assign(const std::int32_t* operands);
+  bool is_dict(std::int32_t place);
   bool load_global(const Step& step, std::int32_t place);
   PlannedGroup::Load global_of(const Step& step, std::int32_t place);
   bool load_attribute(const Step& step, std::int32_t place);
@@ -62,16 +63,25 @@ class FusionPlanner {
   bool add_load(const PlannedGroup::Load& load);
   bool take_part(const Step& step, const std::int32_t* operands);
   bool operate(const Step& step, const std::int32_t* operands);
+  unsigned temporaries_of(const Step& step, const std::int32_t* operands);
+  bool may_outlast_references(unsigned temporaries, const std::int32_t* operands);
   // Gives an operation to the builder; its result becomes that of the step.
   bool add(const array::ArrayVerb& verb, const Step& step);
   bool add_result(int number, const Step& step);
 
   // group_planner_values.cpp
   bool refuse_value();
+  int compute(const GroupValue& value);
   bool calculate(const Step& step, const std::int32_t* operands);
   bool load_attribute_of(const Step& step, const std::int32_t* operands);
   bool load_method_of_object(const Step& step, const std::int32_t* operands);
   bool store_attribute(const Step& step, const std::int32_t* operands);
+  bool store_item(const Step& step, const std::int32_t* operands);
+  bool append(const Step& step, const std::int32_t* operands);
+  bool store(const Step& step, StoredObject stored);
+  // Whether something else than the register holds the register's content.
+  bool is_held(std::int32_t place);
+  [[nodiscard]] bool is_stored(int content, int most) const;
   bool unpack(const Step& step, const std::int32_t* operands);
   // The content of an item of a tuple that the group has built; empty: it is no such tuple, or has no such item.
   std::optional<int> built_item(const Step& step, std::int32_t container, std::int32_t key);
@@ -114,7 +124,8 @@ class FusionPlanner {
   AcceptedSteps accepted_;
   std::vector<End> ends_;
   std::vector<StoredLocal> locals_;
-  std::vector<StoredAttribute> stores_;
+  std::vector<StoredObject> stores_;
+  bool stores_in_containers_ = false;
   Reason reason_ = Reason::kNone;
   const Step* refused_ = nullptr;  // the step that is not in the group
   std::int32_t returned_ = -1;     // register that is returned, where the trace ends behind the group

@@ -100,7 +100,14 @@ VerbKind verb_of(array::KnownFunction::Kind function) {
   return function == array::KnownFunction::Kind::kWhere       ? VerbKind::kWhere
          : function == array::KnownFunction::Kind::kClip      ? VerbKind::kClip
          : function == array::KnownFunction::Kind::kConjugate ? VerbKind::kConjugate
+         : function == array::KnownFunction::Kind::kCopy      ? VerbKind::kAstype
                                                               : VerbKind::kCount;
+}
+
+// Borrowed.
+PyObject* list_append() {
+  static PyObject* const method = Py_XNewRef(PyDict_GetItemString(PyList_Type.tp_dict, "append"));
+  return method;
 }
 
 // Whether it is a reduction of an existing array by a method that was looked up in front of the fusion group.
@@ -117,18 +124,21 @@ bool is_array_method(GroupContents& contents, const std::int32_t* operands) {
 // A method of an array that the fusion group has made is looked up by its name.
 bool FusionPlanner::load_method(const Step& step, const std::int32_t* operands) {
   const int index = contents_.of(operands[0]);
+  const array::KnownFunction function = array::known_method(step.object);
+  const bool is_copy = function.kind == array::KnownFunction::Kind::kCopy;
+  const bool is_fused = function.kind != array::KnownFunction::Kind::kNone;
   if (index >= 0 && contents_.at(index).kind < Kind::kResult &&
-      (!contents_.is_existing_array(index) || array::gives_view(step.object))) {
+      (!contents_.is_existing_array(index) || !is_fused || is_copy)) {
     return load_method_of_object(step, operands);
   }
   // An existing array gets its number by its register.
   const bool is_given = index >= 0 && contents_.is_existing_array(index) && contents_.number_of(operands[0]) >= 0;
-  if (index < 0 || (contents_.at(index).kind != Kind::kResult && !is_given) ||
+  const bool is_copied = is_copy && index >= 0 && contents_.at(index).kind == Kind::kView;
+  if (index < 0 || (contents_.at(index).kind != Kind::kResult && !is_given && !is_copied) ||
       builder().is_scalar(contents_.at(index).number) || builder().is_column(contents_.at(index).number)) {
     return refuse(Reason::kOther);
   }
-  const array::KnownFunction function = array::known_method(step.object);
-  if (function.kind == array::KnownFunction::Kind::kNone) {
+  if (!is_fused) {
     return refuse(Reason::kOther);
   }
   const std::int32_t* results = operands + step.operand_count;
@@ -151,6 +161,11 @@ bool FusionPlanner::call(const Step& step, const std::int32_t* operands) {
   } else {
     callable = contents_.is_null(operands[0]) ? contents_.same_callable(operands[1]) : nullptr;
     function = array::known_function(callable);
+  }
+  if (first >= 0 && contents_.at(first).kind < Kind::kResult && contents_.at(first).object == list_append()) {
+    contents_.require_same(first);
+    return step.object == Py_None && step.operand_count == kCallableSlots + 1 ? append(step, operands)
+                                                                              : refuse(Reason::kOther);
   }
   if (callable != nullptr && replay::known_function(callable) == Known::kAbsolute && step.object == Py_None &&
       step.operand_count == kCallableSlots + 1) {
@@ -181,7 +196,9 @@ bool FusionPlanner::call(const Step& step, const std::int32_t* operands) {
                ? take_component(step, operands[kCallableSlots], is_imaginary)
                : refuse(Reason::kOther);
   }
-  if (function.kind == array::KnownFunction::Kind::kConjugate && (!is_method || step.operand_count != 2)) {
+  const bool has_no_arguments =
+      function.kind == array::KnownFunction::Kind::kConjugate || function.kind == array::KnownFunction::Kind::kCopy;
+  if (has_no_arguments && (!is_method || step.operand_count != 2)) {
     return refuse(Reason::kOther);
   }
   if (is_reduction) {
@@ -237,7 +254,7 @@ bool FusionPlanner::absolute(const Step& step, const std::int32_t* operands) {
   return add({.kind = VerbKind::kCall,
               .object = np().ufunc(array::UfuncName::kAbsolute),
               .operands = {number},
-              .temporaries = is_result && !contents_.is_held_elsewhere(place) ? 1U : 0U},
+              .temporaries = is_result && !is_held(place) ? 1U : 0U},
              step);
 }
 

@@ -122,6 +122,17 @@ bool computes_the_same(const GroupValue& one, const GroupValue& other) {
          one.step->immediate == other.step->immediate && one.result == other.result && one.operands == other.operands;
 }
 
+bool reads_containers(const GroupValue& value, const Ref* earlier) {
+  const bool is_call = value.kind == Kind::kStep && (value.step->op == Op::call || value.step->op == Op::known_call);
+  const bool keeps_object = value.kind != Kind::kStep || value.step->op == Op::load_method ||
+                            value.step->op == Op::load_attr || value.step->op == Op::build_tuple ||
+                            value.step->op == Op::build_list || value.step->op == Op::is_op;
+  return !keeps_object && std::ranges::any_of(operands_of(value, earlier), [&](PyObject* each) {
+    return each != nullptr &&
+           (PyList_CheckExact(each) || PyDict_CheckExact(each) || (is_call && PyTuple_CheckExact(each)));
+  });
+}
+
 bool reads_elements(const GroupValue& value, const Ref* earlier) {
   const Operands operands = operands_of(value, earlier);
   return value.kind == Kind::kStep && reads_elements(*value.step, std::span(operands.data(), operands.size()));

@@ -53,6 +53,8 @@ struct GroupRegisters {
 [[nodiscard]] Ref evaluate(const GroupValue& value, const GroupRegisters& registers, const Ref* earlier);
 // Whether a step gives the same result as another one, of the same operands.
 [[nodiscard]] bool computes_the_same(const GroupValue& one, const GroupValue& other);
+// Whether the value depends on what lists or dicts contain.
+[[nodiscard]] bool reads_containers(const GroupValue& value, const Ref* earlier);
 // Whether the value depends on the elements of arrays.
 [[nodiscard]] bool reads_elements(const GroupValue& value, const Ref* earlier);
 

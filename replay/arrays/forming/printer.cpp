@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "replay/arrays/forming/group_stores.h"
 #include "replay/arrays/planning/plan_printer.h"
 #include "replay/ir/printer.h"
 #include "replay/steps/constructs.h"
@@ -143,7 +144,7 @@ class GroupPrinter {
       out_ += ")\n";
     }
     for (const PlannedGroup::Store& store : group_.stores) {
-      put("then attribute {} of value {} = {}\n", print_object(store.step->object), store.object, item(store.value));
+      put("then {} of value {} = {}\n", target(store), store.object, item(store.value));
     }
     for (const PlannedGroup::Local& local : group_.locals) {
       put("then slot {} of frame {} = {}\n", local.slot, local.frame,
@@ -158,6 +159,18 @@ class GroupPrinter {
       }
       out_ += '\n';
     }
+  }
+
+  [[nodiscard]] static std::string target(const PlannedGroup::Store& store) {
+    switch (kind_of(*store.step)) {
+      case StoreKind::kAttribute:
+        return fmt::format("attribute {}", print_object(store.step->object));
+      case StoreKind::kItem:
+        return fmt::format("item value {}", store.key);
+      case StoreKind::kAppend:
+        return "new item";
+    }
+    return {};
   }
 
   [[nodiscard]] std::string item(const PlannedGroup::Item& item) const {

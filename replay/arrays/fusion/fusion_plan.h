@@ -67,6 +67,7 @@ struct PlanOperation {
   bool is_masked = false;        // the last two operands: the mask, and the values where it is false
   bool is_copy = false;          // the result is laid out like its operand, as far as possible
   bool is_row_major = false;     // the result is laid out in C order, unless the operand is in Fortran order
+  bool is_c_copy = false;        // the result is C-contiguous
   bool is_iterated = false;      // NumPy always uses its iterator here, not the trivial loop
   bool has_result = false;       // an operand is a result of the group
   bool follows_strides = false;  // the loop, such as a sine, uses another algorithm for strided operands

@@ -161,7 +161,9 @@ FusionReason LayoutBinding::bind_copy(const PlanOperation& operation, const Shap
                                       Strides* strides) const {
   const int input = plan_.input_at(operation.slots[0]);
   const Strides& own = input < 0 ? *layouts.strides[0] : space_.inputs[static_cast<std::size_t>(input)].strides;
-  *strides = layouts.are_c || layouts.are_f ? contiguous_strides(shape, 1, !layouts.are_c) : copied_strides(own, shape);
+  *strides = operation.is_c_copy              ? contiguous_strides(shape, 1, false)
+             : layouts.are_c || layouts.are_f ? contiguous_strides(shape, 1, !layouts.are_c)
+                                              : copied_strides(own, shape);
   return FusionReason::kNone;
 }
 

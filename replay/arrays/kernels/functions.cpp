@@ -17,7 +17,7 @@ struct Row {
   bool is_method;
   KnownFunction function;
 };
-constexpr std::array<Row, 27> kRows{{{"sum", true, {Kind::kReduction, Reduction::kSum}},
+constexpr std::array<Row, 28> kRows{{{"sum", true, {Kind::kReduction, Reduction::kSum}},
                                      {"prod", true, {Kind::kReduction, Reduction::kProd}},
                                      {"max", true, {Kind::kReduction, Reduction::kMax}},
                                      {"min", true, {Kind::kReduction, Reduction::kMin}},
@@ -33,6 +33,7 @@ constexpr std::array<Row, 27> kRows{{{"sum", true, {Kind::kReduction, Reduction:
                                      {"astype", true, {Kind::kAstype, Reduction::kCount}},
                                      {"conj", true, {Kind::kConjugate, Reduction::kCount}},
                                      {"conjugate", true, {Kind::kConjugate, Reduction::kCount}},
+                                     {"copy", true, {Kind::kCopy, Reduction::kCount}},
                                      {"real", false, {Kind::kRealPart, Reduction::kCount}},
                                      {"imag", false, {Kind::kImaginaryPart, Reduction::kCount}},
                                      {"bincount", false, {Kind::kBins, Reduction::kCount}},
@@ -53,8 +54,8 @@ const Row* row_named(PyObject* name) {
   return row == kRows.end() ? nullptr : &*row;
 }
 
-// np.conj is a ufunc.
-bool is_only_method(Kind kind) { return kind == Kind::kAstype || kind == Kind::kConjugate; }
+// np.conj is a ufunc. np.copy keeps the order of the elements, which the method does not.
+bool is_only_method(Kind kind) { return kind == Kind::kAstype || kind == Kind::kConjugate || kind == Kind::kCopy; }
 
 template <class T>
 int select(MethodContext* /*context*/, char* const* data, const Extent* dims, const Extent* strides, void* /*aux*/) {

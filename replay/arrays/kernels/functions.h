@@ -18,6 +18,7 @@ struct KnownFunction {
     kAstype,
     kBins,
     kConjugate,
+    kCopy,
     kRealPart,  // np.real and np.imag
     kImaginaryPart,
     // Several operations

@@ -46,7 +46,7 @@ struct ArrayVerb {
       {"compare", 2},  // an operator
       {"call", 0},     // a ufunc, perhaps with `out` and `where`
       {"where", 3},    // np.where(condition, one, other)
-      {"astype", 1},   // array.astype(dtype)
+      {"astype", 1},   // array.astype(dtype); without a dtype array.copy()
       {"clip", 3},     // array.clip(low, high)
       {"assign", 2},   // array[...] = value; the result is the array
       {"reduce", 1},   // sum, max, argmax …

@@ -181,14 +181,16 @@ int FusionPlanBuilder::where(const ArrayVerb& verb) {
 int FusionPlanBuilder::astype(const ArrayVerb& verb) {
   const int operand = verb.operands[0];
   const OperandCode from = at(operand).code;
+  const bool is_c_copy = verb.object == nullptr;
   const auto* found = std::ranges::find(np_.descr, verb.object);
-  const auto to = static_cast<unsigned>(found - np_.descr.begin());
-  if (!operands_.is_array_object(operand) || !is_array(from) || found == np_.descr.end()) {
+  const auto to = is_c_copy ? unsigned{from} : static_cast<unsigned>(found - np_.descr.begin());
+  if (!operands_.is_array_object(operand) || !is_array(from) || (!is_c_copy && found == np_.descr.end())) {
     return refuse(FusionReason::kForeign);
   }
   const int result = copy(operand, from, to, verb.row().name);
   if (result >= 0) {
     PlanOperation& operation = plan_->operations.back();
+    operation.is_c_copy = is_c_copy;
     if (operation.extent == OperationExtent::kElements) {
       set_vector_operation(cast_operation(from, to, &operation.memory_type), &operation);
     }

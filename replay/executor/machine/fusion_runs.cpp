@@ -4,15 +4,17 @@
 #include <array>
 #include <boost/container/small_vector.hpp>
 #include <boost/container/static_vector.hpp>
+#include <optional>
 #include <utility>
 
+#include "replay/arrays/forming/group_stores.h"
 #include "replay/arrays/fusion/fusion_counts.h"
+#include "replay/arrays/numpy/elision.h"
 #include "replay/executor/finalisers.h"
 #include "replay/executor/machine/frames.h"
 #include "replay/executor/printer.h"
 #include "replay/ir/stages.h"
 #include "replay/objects/guards.h"
-#include "replay/steps/known_attributes.h"
 #include "rewriter/cpython/objects/collector.h"
 #include "rewriter/cpython/objects/exact_numbers.h"
 
@@ -162,25 +164,79 @@ array::FusionReason compute_values(const RunState& state, const PlannedGroup& gr
   return loads_hold(group, state.registers, values) ? Reason::kNone : Reason::kBinding;
 }
 
-// Whether the attributes can be stored, and the end of their old values is not noticed. The computed values may be
-// among the old ones.
-bool may_store_attributes(const RunState& state, const PlannedGroup& group, const Ref* values) {
+PyObject* key_of(int key, const Ref* values) { return key < 0 ? nullptr : values[key].get(); }
+
+// Whether attributes and items can be stored, and the end of their old values is not noticed. The computed values may
+// be among the old ones.
+Reason check_stores(const RunState& state, const PlannedGroup& group, const Ref* values) {
   if (group.stores.empty()) {
-    return true;
+    return Reason::kNone;
   }
   DroppedReferences dropped;
   for (const PlannedGroup::Store& store : group.stores) {
-    PyObject** place = place_to_store(*store.step, values[store.object].get());
-    if (place == nullptr) {
-      return false;
+    PyObject* object = values[store.object].get();
+    const std::optional<PyObject*> old = replaced_by(*store.step, object, key_of(store.key, values));
+    if (!old) {
+      return Reason::kDeath;
     }
-    dropped.push_back(*place);
+    dropped.push_back(*old);
+    const auto is_same = [&](const PlannedGroup::Store& other) { return values[other.object].get() == object; };
+    if (kind_of(*store.step) == StoreKind::kAppend &&
+        !reserve_items(object, std::ranges::count_if(group.stores, is_same))) {
+      return Reason::kMemory;
+    }
   }
   add_dropped(state, group, ReturningFrames(state, group), &dropped);
   for (std::size_t index = 0; index < group.computed.size(); ++index) {
-    dropped.push_back(values[index].get());
+    // An instance that the group has made lives on, or ends without attributes.
+    const GroupValue& value = group.computed[index];
+    const bool is_instance = value.kind == GroupValue::Kind::kStep && value.step->op == Op::new_instance;
+    dropped.push_back(is_instance ? nullptr : values[index].get());
   }
-  return drop_without_user_code(&dropped);
+  return drop_without_user_code(&dropped) ? Reason::kNone : Reason::kDeath;
+}
+
+// Adds what the first of the replacing steps replace.
+void add_replaced(const RunState& state, std::span<const PlannedGroup::Replaced> steps, const Ref* values,
+                  DroppedReferences* lost) {
+  for (const PlannedGroup::Replaced& replaced : steps) {
+    const Step& step = *replaced.step;
+    if (replaced.object >= 0) {
+      lost->push_back(replaced_by(step, values[replaced.object].get(), key_of(replaced.key, values)).value_or(nullptr));
+      continue;
+    }
+    const bool is_return = step.op == Op::leave_frame;
+    const int level = real_level(state, is_return ? step.immediate : static_cast<int>(PyLong_AsLong(step.object)));
+    if (level >= 0) {
+      cpython::Frame* frame = state.run.frames[level];
+      PyObject** slots = cpython::locals_of(frame);
+      const int first = is_return ? 0 : step.immediate;
+      lost->insert(lost->end(), slots + first,
+                   slots + (is_return ? cpython::slot_count(cpython::code_of(frame)) : first + 1));
+    }
+  }
+}
+
+// Whether eager NumPy would find no more references to large temporary operands than the group does.
+bool operands_last(const RunState& state, const array::Numpy& np, const PlannedGroup& group, PyObject* const* externals,
+                   std::span<const Ref> values) {
+  for (const PlannedGroup::Lasting& lasting : group.lasting) {
+    PyObject* operand = externals[lasting.external];
+    if (operand == nullptr || !array::is_array(array::classify(np, operand)) ||
+        array::bytes_of(np, operand, array::classify(np, operand)) < array::kMinElidedBytes) {
+      continue;
+    }
+    DroppedReferences lost;
+    add_replaced(state, std::span(group.replaced).first(lasting.replaced), values.data(), &lost);
+    const std::size_t count = lost.size();
+    for (const Ref& value : values) {
+      lost.push_back(value.get());
+    }
+    if (may_drop_reference(lost, count, operand)) {
+      return false;
+    }
+  }
+  return true;
 }
 
 // Borrowed.
@@ -202,17 +258,10 @@ void fill_tuple(const RunState& state, const PlannedGroup& group, FusionResults*
   PyObject_GC_Track(tuple);
 }
 
-// While the group computed without the GIL, another thread may have given an object a dict, or another class.
-void store_attributes(const RunState& state, const PlannedGroup& group, const FusionResults& results) {
+void store_objects(const RunState& state, const PlannedGroup& group, const FusionResults& results) {
   for (const PlannedGroup::Store& store : group.stores) {
-    PyObject* object = results.values[static_cast<std::size_t>(store.object)].get();
-    PyObject* value = object_of(state, store.value, results);
-    const cpython::Attribute* known = known_attribute(*store.step, Py_TYPE(object));
-    Ref old;
-    if ((known == nullptr || !store_known(object, *known, value, &old)) &&
-        PyObject_SetAttr(object, store.step->object, value) < 0) {
-      PyErr_WriteUnraisable(object);
-    }
+    store_object(*store.step, results.values[static_cast<std::size_t>(store.object)].get(),
+                 key_of(store.key, results.values.data()), object_of(state, store.value, results));
   }
 }
 
@@ -277,8 +326,8 @@ array::FusionReason compute_group(RunState& state, const array::Numpy& np, const
   if (const Reason reason = compute_values(state, group, results->values.data()); reason != Reason::kNone) {
     return reason;
   }
-  if (!may_store_attributes(state, group, results->values.data())) {
-    return Reason::kDeath;
+  if (const Reason reason = check_stores(state, group, results->values.data()); reason != Reason::kNone) {
+    return reason;
   }
   std::array<PyObject*, kMostExternals> externals;  // NOLINT(cppcoreguidelines-pro-type-member-init)
   for (std::size_t index = 0; index < group.externals.size(); ++index) {
@@ -290,6 +339,11 @@ array::FusionReason compute_group(RunState& state, const array::Numpy& np, const
     // A value that only operations behind the end of the group need is not computed.
     const auto value = static_cast<std::size_t>(external.number);
     externals[index] = value < results->values.size() ? results->values[value].get() : nullptr;
+  }
+  const std::span<const Ref> values(results->values.data(), results->values.size());
+  if (!operands_last(state, np, group, externals.data(), values)) {
+    group.loses_operand = true;
+    return Reason::kDeath;
   }
   // While it computes without the GIL, other threads may bind the names anew.
   boost::container::static_vector<Ref, kMostNamed> named;
@@ -310,7 +364,7 @@ array::FusionReason compute_group(RunState& state, const array::Numpy& np, const
     fill_tuple(state, group, results);
   }
   if (reason == Reason::kNone) {
-    store_attributes(state, group, *results);
+    store_objects(state, group, *results);
   }
   return reason;
 }
@@ -368,8 +422,9 @@ bool run_site(RunState& state, FusionSite& site, const FusionSource& source, Rea
     const boost::intrusive_ptr<PlannedGroup> group = site.groups[index];
     *reason = attempt(*np, *group);
     is_done = *reason == Reason::kNone;
-    if (!is_done && group->plan->is_better_apart()) {
-      site.is_apart = true;
+    if (!is_done && (group->plan->is_better_apart() || group->loses_operand)) {
+      site.is_apart = site.is_apart || group->plan->is_better_apart();
+      site.ends_at_replaced = site.ends_at_replaced || group->loses_operand;
       std::erase(site.groups, group);
       return false;
     }
@@ -462,7 +517,8 @@ bool run_fusion_group(RunState& state, const Step& step) {
       .constants = state.program.constant_count,
       .registers = group_registers(state),
       .operations = step.in_loop ? std::span(state.program.loop.ops).subspan(done) : std::span<const LoopOp>(),
-      .in_passes = !site.is_apart && is_on(Stage::multi_pass)};
+      .in_passes = !site.is_apart && is_on(Stage::multi_pass),
+      .ends_at_replaced = site.ends_at_replaced};
   auto reason = Reason::kNone;
   if (run_site(state, site, source, &reason, [&](const array::Numpy& np, const PlannedGroup& group) {
         const Reason refused = attempt_group(state, np, group);
@@ -519,7 +575,8 @@ bool run_whole_trace(RunState& state) {
                               .constants = state.program.constant_count,
                               .registers = group_registers(state),
                               .operations = state.program.loop.ops,
-                              .in_passes = !site.is_apart && is_on(Stage::multi_pass)};
+                              .in_passes = !site.is_apart && is_on(Stage::multi_pass),
+                              .ends_at_replaced = site.ends_at_replaced};
     is_done = run_site(state, site, source, &reason, [&state](const array::Numpy& np, const PlannedGroup& group) {
       return attempt_whole_trace(state, np, group);
     });
