@@ -157,6 +157,11 @@ class Program:
             shift = self.random.choice(("1", "-1", "2", "n", "-n", *self.scalars))
             moved = self.random.choice(MOVED).format(left, shift, self.random.choice(("0", "0", "-1", "1")))
             return moved, first + 1
+        if kind < 0.06:
+            rounded = self.random.choice(
+                ("np.round({})", "np.around({}, 2)", "({}).round(1)", "np.round({}, -1)")
+            )
+            return rounded.format(left), first + 1
         if kind < 0.25:
             return f"np.{self.random.choice(self.of(1, UNARY))}({left})", first + 1
         right, second = self.expression(self.random.randint(0, depth - 1))
@@ -193,7 +198,7 @@ class Program:
             self.lines.append(f"{name} = {place}{self.random.choice((f', axis={axis}', f', {axis}', ''))})")
             self.results.append(name)
             return
-        reduction = self.random.choice(("sum", "max", "min", "mean", "prod", "any", "all"))
+        reduction = self.random.choice(("sum", "max", "min", "mean", "prod", "any", "all", "var", "std"))
         form = self.random.choice((f"np.{reduction}({value}", f"({value}).{reduction}("))
         comma = ", " if form.startswith("np") else ""
         if self.random.random() < 0.3:
@@ -213,7 +218,7 @@ class Program:
         """Adds a reduction along an axis, and operations on its result."""
         name = f"v{len(self.lines)}"
         axis = self.random.choice(("-1", "-1", "-1", "0", "(0, 1)", "1"))
-        reduction = self.random.choice(("sum", "max", "mean", "min"))
+        reduction = self.random.choice(("sum", "max", "mean", "min", "std"))
         self.lines.append(f"{name} = {value}")
         end = self.random.choice(
             (
@@ -237,7 +242,7 @@ class Program:
         self.names.append(name)
         rounds = self.random.choice((1, 1, 2, 3))
         for _ in range(rounds):
-            reduction = self.random.choice(("sum", "max", "mean", "min", "sum", "prod", "any"))
+            reduction = self.random.choice(("sum", "max", "mean", "min", "sum", "prod", "any", "std"))
             total = self.random.choice((f"np.{reduction}({name})", f"{name}.{reduction}()"))
             other = self.random.choice(self.names[-4:])
             if self.random.random() < 0.3:
