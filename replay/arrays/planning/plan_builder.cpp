@@ -606,6 +606,11 @@ bool FusionPlanBuilder::takes_one_result(const Request& request) const {
 
 // --- The end of the group
 
+bool FusionPlanBuilder::is_profitable_alone() const {
+  return !plan_->reductions.empty() || !plan_->axis_reductions.empty() || operands_.are_several_rows() ||
+         std::ranges::any_of(plan_->operations, &PlanOperation::is_cast);
+}
+
 PlanOutput FusionPlanBuilder::output_of(const Object& object) const {
   if (object.reduction >= 0) {
     return {.reduction = object.reduction, .axis_reduction = -1};
