@@ -48,7 +48,6 @@ class Groups {
       begin_ = place;
     }
     if (node.info().has(trait::kFused)) {
-      ++operations_;
       is_of_arrays_ = is_of_arrays_ || node.info().has(trait::kArrays) || calls(node, functions_) || has_out(node);
       has_reduction_ = has_reduction_ || calls(node, reductions_);
     }
@@ -56,14 +55,13 @@ class Groups {
 
   // The candidate ends in front of this node.
   void close(std::size_t end) {
-    if (begin_ && ((is_of_arrays_ && operations_ > 1) || has_reduction_)) {
+    if (begin_ && (is_of_arrays_ || has_reduction_)) {
       ++groups_;
       for (std::size_t place = *begin_; place < end; ++place) {
         numbers_[place] = groups_;
       }
     }
     begin_.reset();
-    operations_ = 0;
     is_of_arrays_ = has_reduction_ = false;
   }
 
@@ -111,7 +109,6 @@ class Groups {
   std::unordered_set<Value> functions_;   // callables that may be NumPy's functions
   std::unordered_set<Value> reductions_;  // callables that may be NumPy's reductions
   std::optional<std::size_t> begin_;      // of the candidate that is looked at: its first node
-  std::size_t operations_ = 0;            // of that candidate
   bool is_of_arrays_ = false;             // it has an operation on arrays
   bool has_reduction_ = false;
   std::int32_t groups_ = 0;

@@ -648,10 +648,21 @@ BOOST_AUTO_TEST_CASE(numbers_and_attributes_do_not_end_a_group) {
     return_value %5)");
 }
 
-BOOST_AUTO_TEST_CASE(one_operation_is_no_group) {
-  unchanged(form_groups, R"(
+BOOST_AUTO_TEST_CASE(one_operation_may_be_a_group) {
+  check(form_groups, R"(
     %0 = param[0]
     %1 = array_binary[*] %0, %0 @0
+    return_value %1)",
+        R"(
+    %0 = param[0]
+    %1 = array_binary[*] %0, %0 @0 in group 1
+    return_value %1)");
+}
+
+BOOST_AUTO_TEST_CASE(numbers_alone_are_no_group) {
+  unchanged(form_groups, R"(
+    %0 = param[0]
+    %1 = binary_op[*] %0, %0 @0
     %2 = binary_op[+] %1, %0 @0
     return_value %2)");
 }
@@ -680,11 +691,11 @@ BOOST_AUTO_TEST_CASE(another_call_is_no_group) {
 BOOST_AUTO_TEST_CASE(old_numbers_of_groups_go) {
   check(form_groups, R"(
     %0 = param[0] in group 3
-    %1 = array_binary[*] %0, %0 @0 in group 3
+    %1 = binary_op[*] %0, %0 @0 in group 3
     return_value %1)",
         R"(
     %0 = param[0]
-    %1 = array_binary[*] %0, %0 @0
+    %1 = binary_op[*] %0, %0 @0
     return_value %1)");
 }
 

@@ -1,6 +1,6 @@
 """Fusion groups of one operation: reductions of existing arrays, and operations with casts.
 
-Argmin and argmax along an axis, and new axes.
+Operations on rows with gaps. Argmin and argmax along an axis, and new axes.
 """
 
 from __future__ import annotations
@@ -257,3 +257,60 @@ def test_the_line_of_a_warning_about_an_array_of_one() -> None:
     eager, traced = both("def f(a, b):\n    c = a * 2.0\n    b -= 2\n\n    a[0] = c + c\n\n    return c\n")
     for size in (7, 7, 7, 1, 1, 7, 1):
         check(eager, traced, lambda size=size: [np.ones(size), np.ones(size)])
+
+
+ROWS = {
+    "rows with gaps": "x[:, 1:] - y[:, :-1]",
+    "one operand": "x[:, 1:] * 2",
+    "bools": "x[:, 1:] < y[:, :-1]",
+    "a column": "x * y[:, :1]",
+    "a row": "x + y[0]",
+    "columns and rows": "x[:, :1] - y[0]",
+    "transposed": "x[:2, :2] - y[:2, :2].T",
+    "backwards": "x[::-1, ::-1] * y",
+}
+
+
+@pytest.mark.parametrize("name", ROWS)
+@pytest.mark.parametrize("code", "?bhifdD")
+def test_rows_of_single_operations(name: str, code: str) -> None:
+    """NumPy goes from row to row; a group of one operation copies short rows into blocks."""
+    eager, traced = both(
+        f"def f(x, y, log):\n    log.append(1)\n    r = {ROWS[name]}\n    log.append(r)\n    return r\n"
+    )
+    before = groups_run()
+    for rows, row in ((6, 2), (9, 3), (40, 4), (33, 7), (300, 9), (30, 17), (70, 33), (12, 300), (3, 1500)):
+        made = sample(code, (max(rows, row), max(rows, row)), "ordinary")
+        for _ in range(WARM_UP):
+            check(eager, traced, lambda: [made[:rows, :row].copy(), made[:rows, :row].copy(), []])  # noqa: B023
+    assert tagalong.stats(traced).hits > 0
+    assert groups_run() > before or code in "?D", tagalong.explain(traced)
+
+
+IN_PLACE = {
+    "rows with gaps": ("x[:, 1:]", "y[:, :-1]"),
+    "from a contiguous array": ("x[:, :-1]", "y[:, 1:].copy()"),
+    "into a contiguous array": ("x", "np.concatenate([y, y], 1)[:, 1 : 1 + x.shape[1]]"),
+    "a column": ("x", "y[:, :1]"),
+    "itself, shifted": ("x[:, 1:]", "x[:, :-1]"),
+    "backwards": ("x[::-1]", "y[:, ::-1]"),
+    "every second column": ("x[:, ::2]", "y[:, ::2]"),
+}
+
+
+@pytest.mark.parametrize("name", IN_PLACE)
+@pytest.mark.parametrize("codes", ["dd", "ff", "lb", "ii", "??", "dl", "FF"])
+def test_rows_in_place(name: str, codes: str) -> None:
+    target, source = IN_PLACE[name]
+    operator = "&=" if codes == "??" else "+="
+    eager, traced = both(
+        f"def f(x, y, log):\n    log.append(1)\n    t = {target}\n    s = {source}\n    log.append(s)\n"
+        f"    t {operator} s\n    log.append(t)\n    return x\n"
+    )
+    before = groups_run()
+    for rows, row in ((6, 2), (9, 3), (40, 4), (33, 7), (300, 9), (30, 17), (70, 33), (12, 300), (3, 1500)):
+        x, y = (sample(code, (rows, row), "ordinary") for code in codes)
+        for _ in range(WARM_UP):
+            check(eager, traced, lambda: [x.copy(), y.copy(), []])  # noqa: B023
+    assert tagalong.stats(traced).hits > 0
+    assert groups_run() > before or codes == "FF" or name == "itself, shifted", tagalong.explain(traced)

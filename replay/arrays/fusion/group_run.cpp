@@ -191,16 +191,20 @@ FusionReason GroupRun::run_in_space(Space* space) {
 }
 
 // Whether a group that writes targets is faster than single operations. It saves the arrays that eager execution would
-// make; and where rows are short, its loops over several axes. For one row in the inner cache an array saves less than
-// the group costs. Beyond the caches, copying new contents that were computed elsewhere takes as long as a few
-// operations; in-place destinations need no copy.
+// make; and NumPy's way from row to row, or through buffers where it casts. For one row in the inner cache an array
+// saves less than the group costs. Beyond the caches, copying new contents that were computed elsewhere takes as long
+// as a few operations; in-place destinations need no copy.
 bool GroupRun::is_profitable(const Space& space, InPlaceTargets* targets) const {
   constexpr std::size_t kInnerCacheBytes = 32U << 10U;
   constexpr std::size_t kCacheBytes = 512U << 10U;
   const std::size_t count = plan_.targets.size();
   const std::size_t bytes = static_cast<std::size_t>(state_.count) * plan_.item_bytes * count;
   const std::size_t least = space.shape.nd > 1 ? 1 : bytes <= kInnerCacheBytes ? 2 : bytes <= kCacheBytes ? 1 : 4;
-  return fusion_enabled > 1 || plan_.new_array_operations >= least * count || targets->are_unnoticed();
+  const auto is_iterated = [&] {
+    return space.walk->nd() > 1 || std::ranges::any_of(plan_.operations, &PlanOperation::is_cast);
+  };
+  return fusion_enabled > 1 || plan_.new_array_operations >= least * count || (bytes <= kCacheBytes && is_iterated()) ||
+         targets->are_unnoticed();
 }
 
 FusionReason GroupRun::execute(Space* space, InPlaceTargets* targets) {

@@ -11,72 +11,6 @@
 
 namespace tagalong::array {
 
-namespace {
-
-template <class T>
-void fill(const char* from, char* to, Extent count) {
-  T value;
-  std::memcpy(&value, from, sizeof(value));
-  for (Extent i = 0; i < count; ++i) {
-    std::memcpy(to + i * static_cast<Extent>(sizeof(value)), &value, sizeof(value));
-  }
-}
-
-template <std::size_t kSize>
-void copy_strided(const char* from, Extent from_stride, char* to, Extent to_stride, Extent count) {
-  for (Extent i = 0; i < count; ++i) {
-    std::memcpy(to, from, kSize);
-    from += from_stride;
-    to += to_stride;
-  }
-}
-
-// Copies rows of so few bytes that each is a load and a store. False: the rows are longer.
-bool copy_short_rows(const char* from, Extent stride, Extent bytes, Extent rows, char* to) {
-  constexpr Extent kItem = 8;
-  switch (bytes) {
-    case kItem:
-      copy_strided<kItem>(from, stride, to, kItem, rows);
-      return true;
-    case 2 * kItem:
-      copy_strided<2 * kItem>(from, stride, to, 2 * kItem, rows);
-      return true;
-    case 3 * kItem:
-      copy_strided<3 * kItem>(from, stride, to, 3 * kItem, rows);
-      return true;
-    case 4 * kItem:
-      copy_strided<4 * kItem>(from, stride, to, 4 * kItem, rows);
-      return true;
-    default:
-      return false;
-  }
-}
-
-}  // namespace
-
-void copy_row(const char* from, Extent from_stride, char* to, Extent to_stride, std::size_t size, Extent count) {
-  const auto item = static_cast<Extent>(size);
-  if (from_stride == item && to_stride == item) {
-    std::memcpy(to, from, size * static_cast<std::size_t>(count));
-    return;
-  }
-  if (from_stride == 0 && to_stride == item) {
-    return fill_row(from, size, count, to);
-  }
-  switch (size) {
-    case 1:
-      return copy_strided<1>(from, from_stride, to, to_stride, count);
-    case 2:
-      return copy_strided<2>(from, from_stride, to, to_stride, count);
-    case 4:
-      return copy_strided<4>(from, from_stride, to, to_stride, count);
-    case 8:
-      return copy_strided<8>(from, from_stride, to, to_stride, count);
-    default:
-      return copy_strided<16>(from, from_stride, to, to_stride, count);
-  }
-}
-
 std::array<int, kMaxFusionDims> axis_order(std::span<const Strides* const> operands, const Shape& shape) {
   const int nd = shape.nd;
   std::array<int, kMaxFusionDims> order{};
@@ -116,21 +50,6 @@ std::array<int, kMaxFusionDims> axis_order(std::span<const Strides* const> opera
     std::rotate(order.begin() + insert, order.begin() + i, order.begin() + i + 1);
   }
   return order;
-}
-
-void fill_row(const char* from, std::size_t item_size, Extent count, char* to) {
-  switch (item_size) {
-    case 1:
-      return fill<std::uint8_t>(from, to, count);
-    case 2:
-      return fill<std::uint16_t>(from, to, count);
-    case 4:
-      return fill<std::uint32_t>(from, to, count);
-    case 8:
-      return fill<std::uint64_t>(from, to, count);
-    default:
-      return fill<std::array<char, 16>>(from, to, count);
-  }
 }
 
 Extent Shape::count() const {
@@ -420,7 +339,8 @@ char* Walk::place(char* data, const Strides& strides, const Starts& starts) cons
   return data;
 }
 
-// Calls copy(offset in the array, elements) for each contiguous piece of a row.
+// Calls copy(offset in the array, elements of a row, rows, bytes from one row to the next) for whole rows and for
+// pieces of rows.
 template <class Copy>
 void Walk::rows(Extent offset, const Strides& strides, Extent count, Copy copy) const {
   std::array<Extent, kMaxFusionDims> at = at_;
@@ -428,15 +348,25 @@ void Walk::rows(Extent offset, const Strides& strides, Extent count, Copy copy) 
     offset += at[i] * strides[i];
   }
   while (count > 0) {
-    const Extent piece = std::min(count, dims_[0] - at[0]);
-    copy(offset, piece);
-    count -= piece;
-    offset += piece * strides[0];
-    at[0] += piece;
-    for (int i = 0; i + 1 < nd_ && at[i] == dims_[i]; ++i) {
-      offset += strides[i + 1] - (dims_[i] * strides[i]);
-      at[i] = 0;
-      ++at[i + 1];
+    if (nd_ > 1 && at[0] == 0 && count >= dims_[0]) {
+      const Extent number = std::min(count / dims_[0], dims_[1] - at[1]);
+      copy(offset, dims_[0], number, strides[1]);
+      count -= number * dims_[0];
+      offset += number * strides[1];
+      at[1] += number;
+    } else {
+      const Extent piece = std::min(count, dims_[0] - at[0]);
+      copy(offset, piece, Extent{1}, Extent{0});
+      count -= piece;
+      offset += piece * strides[0];
+      at[0] += piece;
+    }
+    for (int i = 0; i + 1 < nd_; ++i) {
+      if (at[i] == dims_[i]) {
+        offset += strides[i + 1] - (dims_[i] * strides[i]);
+        at[i] = 0;
+        ++at[i + 1];
+      }
     }
   }
 }
@@ -479,12 +409,7 @@ void Walk::gather_rows(const char* from, const Strides& strides, std::size_t ite
   if (strides[0] == 0 && broadcast(from, strides[1], item_size, dims_[0], rows, block)) {
     return;
   }
-  if (strides[0] == item && copy_short_rows(from, strides[1], bytes, rows, block)) {
-    return;
-  }
-  for (Extent row = 0; row < rows; ++row) {
-    copy_row(from + row * strides[1], strides[0], block + row * bytes, item, item_size, dims_[0]);
-  }
+  copy_rows(from, {strides[0], strides[1]}, block, {item, bytes}, item_size, dims_[0], rows);
 }
 
 void Walk::gather_rolled(char* data, const Strides& strides, const Starts& starts, std::size_t item_size, Extent count,
@@ -500,9 +425,10 @@ void Walk::gather_rolled(char* data, const Strides& strides, const Starts& start
 }
 
 void Walk::scatter(char* data, const Strides& strides, std::size_t item_size, Extent count, const char* block) const {
-  rows(0, strides, count, [&](Extent offset, Extent piece) {
-    copy_row(block, static_cast<Extent>(item_size), data + offset, strides[0], item_size, piece);
-    block += piece * static_cast<Extent>(item_size);
+  const auto item = static_cast<Extent>(item_size);
+  rows(0, strides, count, [&](Extent offset, Extent piece, Extent number, Extent step) {
+    copy_rows(block, {item, piece * item}, data + offset, {strides[0], step}, item_size, piece, number);
+    block += number * piece * item;
   });
 }
 

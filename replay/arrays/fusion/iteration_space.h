@@ -9,6 +9,7 @@
 #include <span>
 
 #include "replay/arrays/numpy/numpy_abi.h"
+#include "replay/arrays/simd/row_copies.h"
 
 namespace tagalong::array {
 
@@ -51,10 +52,6 @@ struct View {
 // The strides of a copy of an array ("K order"), in elements.
 [[nodiscard]] Strides copied_strides(const Strides& strides, const Shape& shape);
 [[nodiscard]] Strides contiguous_strides(const Shape& shape, Extent item_size, bool fortran);
-
-// Writes the same element `count` times.
-void fill_row(const char* from, std::size_t item_size, Extent count, char* to);
-void copy_row(const char* from, Extent from_stride, char* to, Extent to_stride, std::size_t size, Extent count);
 
 // The address range that a view touches.
 struct Bytes {

@@ -28,7 +28,7 @@ inline constexpr Extent kMaxSpanElements = 32 * kBlock;
 inline constexpr Extent kGilThreshold = 32768;
 // Rows of at least this many elements are not gathered: blocks end where rows do.
 inline constexpr Extent kLongRow = kBlock / 8;
-inline constexpr Extent kLongRowOfOne = 24;  // such a row, where a block is one call of a loop
+inline constexpr Extent kLongRowOfOne = kBlock / 2;  // such a row, where a block is one call of a loop
 
 // Elements of a row whose blocks all fit into the inner caches.
 inline constexpr Extent kMaxColumnRow = 8192;

@@ -10,15 +10,23 @@
 namespace tagalong::array {
 namespace {
 
-// Elements; shorter rows are gathered.
-constexpr Extent kMinRow = 8;
+// Bytes of the longest elements; shorter rows are gathered. Most of their elements would not fill a vector.
+constexpr Extent kMinRow = 64;
+
+Extent longest_item(const FusionPlan& plan) {
+  Extent longest = 1;
+  for (const auto& [slot, item_size] : plan.rows) {
+    longest = std::max<Extent>(longest, item_size);
+  }
+  return longest;
+}
 
 }  // namespace
 
 // Whether the fused kernel can compute rows without gathering them.
 bool Traversal::has_row_spans() const {
   const Extent row = space_->walk->row();
-  if (!plan_.is_fused || !plan_.stores_no_nans || !plan_.is_elementwise() || row < kMinRow ||
+  if (!plan_.is_fused || !plan_.stores_no_nans || !plan_.is_elementwise() || row * longest_item(plan_) < kMinRow ||
       (state_.is_speculative && row > state_.block) || plan_.steps.front().code_for(state_.swapped) == nullptr ||
       (plan_.steps.front().code->may_run_twice() && row >= VectorCode::kLeastQuotients)) {
     return false;

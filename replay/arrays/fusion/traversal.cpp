@@ -189,7 +189,8 @@ bool Traversal::compute_blocks() {
     if (!plan_.is_cut_by_rows() && left > most && left - most < kMinBlock) {
       most -= kMinBlock;
     }
-    const Extent next = is_by_rows ? std::min(most, space_->walk->left_in_row()) : most;
+    const bool ends_with_row = is_by_rows || (has_spans && !state_.is_one_by_one);  // whole rows follow
+    const Extent next = ends_with_row ? std::min(most, space_->walk->left_in_row()) : most;
     if (!compute_next(next)) {
       return false;
     }

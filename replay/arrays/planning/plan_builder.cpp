@@ -7,6 +7,7 @@
 #include "replay/arrays/kernels/casts.h"
 #include "replay/arrays/kernels/functions.h"
 #include "replay/arrays/kernels/vector_operation.h"
+#include "replay/arrays/planning/common_type.h"
 #include "replay/arrays/planning/kernel_fusion.h"
 #include "replay/arrays/planning/plan_memory.h"
 #include "replay/codegen/vector/svml_functions.h"
@@ -158,13 +159,12 @@ int FusionPlanBuilder::where(const ArrayVerb& verb) {
   const int condition = verb.operands[0];
   const int one = verb.operands[1];
   const int other = verb.operands[2];
-  const OperandCode first = at(one).code;
-  const OperandCode second = at(other).code;
-  const unsigned type = is_array(first) ? first : second;
-  const bool fits = is_array(static_cast<OperandCode>(type)) &&
-                    (first == type || operands_.is_weak_number(one, type)) &&
-                    (second == type || operands_.is_weak_number(other, type));
-  if (at(condition).code != kBool || !fits || cast_loop(type, type) == nullptr) {
+  const unsigned type = common_type(np_, at(one).code, at(other).code);
+  const auto is_castable = [&](int number) {
+    return !is_array(at(number).code) || cast_loop(at(number).code, type) != nullptr;
+  };
+  if (at(condition).code != kBool || type == kTypeNumbers || cast_loop(type, type) == nullptr || !is_castable(one) ||
+      !is_castable(other)) {
     return refuse(FusionReason::kNoLoop);
   }
   Kernel kernel;
@@ -609,6 +609,11 @@ bool FusionPlanBuilder::takes_one_result(const Request& request) const {
 }
 
 // --- The end of the group
+
+bool FusionPlanBuilder::is_profitable_alone() const {
+  return !plan_->reductions.empty() || !plan_->axis_reductions.empty() || operands_.are_several_rows() ||
+         std::ranges::any_of(plan_->operations, &PlanOperation::is_cast);
+}
 
 PlanOutput FusionPlanBuilder::output_of(const Object& object) const {
   if (object.reduction >= 0) {

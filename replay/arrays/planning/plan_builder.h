@@ -44,11 +44,9 @@ class FusionPlanBuilder {
   std::unique_ptr<FusionGroup> finish(std::span<const int> outputs);
 
   [[nodiscard]] std::size_t operation_count() const { return plan_->calls; }
-  // A single operation is faster as a group only where eager execution goes through Python code, or through buffers.
-  [[nodiscard]] bool is_profitable_alone() const {
-    return !plan_->reductions.empty() || !plan_->axis_reductions.empty() ||
-           std::ranges::any_of(plan_->operations, &PlanOperation::is_cast);
-  }
+  // Whether a single operation may be faster as a group: where eager execution goes through Python code, through
+  // buffers, or from row to row.
+  [[nodiscard]] bool is_profitable_alone() const;
   // Whether an external array gets new contents.
   [[nodiscard]] bool is_written(int object) const { return operands_.at(object).target >= 0; }
   // Whether the object is the scalar result of a reduction.

@@ -53,14 +53,17 @@ bool PlanOperands::is_array_object(int number) const {
   return known.is_result || (known.object != nullptr && Py_TYPE(known.object) == np_.array_type);
 }
 
-bool PlanOperands::is_weak_number(int number, unsigned type) const {
-  const OperandCode code = at(number).code;
-  const bool is_float = type == kHalf || type == kFloat || type == kDouble || is_complex(type);
-  if (!np_.weak_scalars) {
-    return code == kPyFloat && type == kDouble;  // whatever its value is
+bool PlanOperands::are_several_rows() const {
+  bool are_c = true;
+  bool are_f = true;
+  for (const Object& object : objects_) {
+    if (is_array(object.code) && !object.is_result && object.slot >= 0) {
+      const bool is_whole = object.place.shape == space_;
+      are_c = are_c && is_whole && object.place.is_contiguous(np_.item_size[object.code], false);
+      are_f = are_f && is_whole && object.place.is_contiguous(np_.item_size[object.code], true);
+    }
   }
-  return (code == kPyInt && (is_integer(type) || is_float)) || (code == kPyFloat && is_float) ||
-         (code == kPyComplex && is_complex(type));
+  return space_.nd > 1 && !are_c && !are_f;
 }
 
 bool PlanOperands::write(Object* object, int slot) {

@@ -50,8 +50,8 @@ class PlanOperands {
   int add(const Object& object);
 
   [[nodiscard]] bool is_array_object(int number) const;
-  // Whether the number takes the type of the arrays beside it.
-  [[nodiscard]] bool is_weak_number(int number, unsigned type) const;
+  // Whether the operands of several axes are not one row of memory in the same order, so NumPy goes from row to row.
+  [[nodiscard]] bool are_several_rows() const;
   [[nodiscard]] Shape shape_of(const Object& object) const;
   // The shape of all results that are not columns.
   [[nodiscard]] const Shape& space() const { return space_; }
