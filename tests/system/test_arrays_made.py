@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import gc
 import sys
 import weakref
@@ -216,8 +217,8 @@ def test_old_items_die_as_written() -> None:
         assert seen[:middle] == seen[middle + 1 : -1]
 
 
-def test_lists_without_memory_for_more() -> None:
-    """Each list gets room before anything is computed."""
+def test_lists_without_room_for_more() -> None:
+    """Lists grow in eager execution, so their sizes are as written, too."""
     eager, traced = both(
         "def f(a, l):\n    v = a * 2.0\n    l.append(v + a)\n    l.append(v)\n    return v - a\n"
     )
@@ -228,7 +229,26 @@ def test_lists_without_memory_for_more() -> None:
             function(x, items)
         assert len(lists[0]) == len(lists[1]) == length + 2
         assert [described(x) for x in lists[0]] == [described(x) for x in lists[1]]
+        assert sys.getsizeof(lists[0]) == sys.getsizeof(lists[1])
     assert operations(traced) == [3], tagalong.explain(traced)
+
+
+def test_a_list_that_is_sorted() -> None:
+    source = "def f(a, l):\n    v = a * 2.0\n    w = v / a\n    l.append(w + v)\n    return v - w\n"
+    eager, traced = both(source)
+    for function in (eager, traced):
+        for _ in range(WARM_UP):
+            function(np.ones(8), [])
+
+        def key(item: int, function: Any = function) -> int:
+            with contextlib.suppress(FloatingPointError):
+                function(np.zeros(8), items)
+            return item
+
+        items = [3, 1, 2]
+        with np.errstate(all="raise"):
+            items.sort(key=key)
+        assert items == [1, 2, 3]
 
 
 OBJECTS = {

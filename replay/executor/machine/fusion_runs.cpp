@@ -182,8 +182,8 @@ Reason check_stores(const RunState& state, const PlannedGroup& group, const Ref*
     dropped.push_back(*old);
     const auto is_same = [&](const PlannedGroup::Store& other) { return values[other.object].get() == object; };
     if (kind_of(*store.step) == StoreKind::kAppend &&
-        !reserve_items(object, std::ranges::count_if(group.stores, is_same))) {
-      return Reason::kMemory;
+        !has_room(object, std::ranges::count_if(group.stores, is_same))) {
+      return Reason::kRoom;
     }
   }
   add_dropped(state, group, ReturningFrames(state, group), &dropped);
