@@ -67,7 +67,7 @@ inline constexpr std::size_t kInverseRootParts = 128;
 
 // Computes the elements that the steps cover into `out`, which may be one of the operands. Returns the number of other
 // elements; sets `lanes` if there is one.
-using LibmSteps = Extent (*)(const Operands& in, double* out, Extent count, LeftOver* left_over);
+using LibmSteps = Extent (*)(Operands in, double* out, Extent count, LeftOver* left_over);
 // Null: not implemented for this processor.
 LibmSteps avx512_steps(GlibcFunction function);
 LibmSteps avx2_steps(GlibcFunction function);
