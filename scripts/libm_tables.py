@@ -1,4 +1,4 @@
-"""Computes the tables of exp, log, sin, cos and arcsin in the C++ code, and compares them with those in the sources.
+"""Computes the tables of exp, log, power, sin, cos and arcsin in the C++ code; compares them with those in the sources.
 
 The vector steps have the bits of glibc's and SVML's functions only if their tables have the same bits, too. Each table
 below has a function that computes it, and its docstring has the formula of each column. Everything is computed with
@@ -30,6 +30,7 @@ DIGITS = 60
 NUMBER = re.compile(r"-?\b0x[0-9a-f]\.[0-9a-f]+p[+-]\d+|-?\b\d+\.\d+")
 
 LOG_BITS = 43
+POWER_FIRST = 0x3FE6955500000000
 # For each part: the logarithm of the chosen point less that of the middle (rounded), in units of 2^-43.
 LOG_OFFSETS = """
 31163 78062 319128 170725 -26227 170770 697802 -479470 330219 -81265 -730817 344598 -122486 -41435 -412844
@@ -210,6 +211,27 @@ def svml_logarithms() -> tuple[list[float], list[float]]:
     return high, [float(each - Decimal(about)) for each, about in zip(exact, high, strict=True)]
 
 
+def glibc_power_logarithms() -> list[float]:
+    """Rows of three numbers: a reciprocal c, -log c, and the error of that.
+
+    The range from 0x3FE6955500000000 (about 0.706) to twice that is divided into 128 parts, of equal length below 1 and
+    of twice that length from 1 on. c is the reciprocal of the middle of a part, as the nearest multiple of 1/256, or of
+    1/128 above 1. With so few bits, the product with a number less 1 is exact. The logarithm is the nearest multiple of
+    2^-43.
+    """
+    numbers: list[float] = []
+    for j in range(128):
+        begin, end = (
+            struct.unpack("<d", struct.pack("<Q", POWER_FIRST + (part << 45)))[0] for part in (j, j + 1)
+        )
+        reciprocal = 2 / (Decimal(begin) + Decimal(end))
+        c = near(reciprocal, 7 if reciprocal > 1 else 8)
+        exact = -Decimal(c).ln()
+        about = near(exact, LOG_BITS)
+        numbers += [c, about, float(exact - Decimal(about))]
+    return numbers
+
+
 # --- sin and cos
 
 
@@ -375,6 +397,7 @@ class Table:
 TABLES = (
     Table(LIBM_FILE, "kPowersOfTwo", glibc_powers, long_text),
     Table(LIBM_FILE, "kLogarithms", glibc_logarithms, long_text),
+    Table(LIBM_FILE, "kPowerLogarithms", glibc_power_logarithms, short_text),
     Table(LIBM_FILE, "kSines", glibc_sines, short_text),
     Table(ARCSINE_FILE, "kArcsines", glibc_arcsines, short_text),
     Table(ARCSINE_FILE, "kInverseRoots", glibc_inverse_roots, short_text),
@@ -421,7 +444,7 @@ def rewritten(source: str, table: Table, numbers: Sequence[str]) -> tuple[str, l
 def main() -> int:
     parser = argparse.ArgumentParser(
         prog="scripts/libm-tables",
-        description="Computes the tables of exp, log, sin, cos and arcsin in the C++ code from their formulas.",
+        description="Computes the tables of exp, log, power, sin, cos and arcsin in the C++ code from their formulas.",
         epilog="Without an option it prints the tables, a number a line.",
     )
     what = parser.add_mutually_exclusive_group()

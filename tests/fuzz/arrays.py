@@ -81,7 +81,8 @@ expressions(
     "1 np.floor\n1 np.square\n1 np.sign",
 )
 expressions(
-    "ufunc2", "2 np.add\n2 np.multiply\n1 np.subtract\n1 np.maximum\n1 np.fmin\n1 np.hypot\n1 np.arctan2"
+    "ufunc2",
+    "2 np.add\n2 np.multiply\n1 np.subtract\n1 np.maximum\n1 np.fmin\n1 np.hypot\n1 np.arctan2\n1 np.power",
 )
 
 expressions(

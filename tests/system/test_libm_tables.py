@@ -1,4 +1,4 @@
-"""The tables of exp, log, sin, cos and arcsin in the C++ code are those that scripts/libm_tables.py computes."""
+"""The tables of exp, log, power, sin, cos and arcsin in the C++ code are those that scripts/libm_tables.py computes."""
 
 from __future__ import annotations
 

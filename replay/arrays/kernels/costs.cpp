@@ -8,7 +8,7 @@
 namespace tagalong::array {
 namespace {
 
-constexpr Cost kGlibcCost = 48;  // vectorised sin, cos and arcsin (libm_functions.h)
+constexpr Cost kGlibcCost = 48;  // vectorised sin, cos, arcsin and power (libm_functions.h)
 constexpr Cost kSelectCost = 4;
 constexpr Cost kHalfCost = 64;       // conversions in integer arithmetic
 constexpr Cost kComplexFactor = 24;  // of a function of complex numbers, which has no vectors

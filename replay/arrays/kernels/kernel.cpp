@@ -53,7 +53,7 @@ void apply_knowledge(const Numpy& np, Kernel* kernel) {
     return apply_complex_knowledge(kernel);
   }
   kernel->splittable = !kernel->requires_pyapi;
-  if (kernel->splittable && kernel->nin == 1 && kernel->in_type[0] == kDouble && kernel->out_type == kDouble) {
+  if (kernel->splittable && all_are([](unsigned type) { return type == unsigned{kDouble}; })) {
     const StridedLoop numpys_loop = kernel->loop;
     kernel->loop = svml_loop(kernel->known, numpys_loop, kernel->context, kernel->auxdata);
     if (kernel->loop == numpys_loop) {

@@ -29,6 +29,7 @@ TAGALONG_STEP Bits bits(std::uint64_t value) { return _mm256_set1_epi64x(static_
 TAGALONG_STEP Doubles floor(Doubles a) { return _mm256_round_pd(a, _MM_FROUND_TO_NEG_INF | _MM_FROUND_NO_EXC); }
 
 TAGALONG_STEP Mask less(Bits a, Bits b) { return as_doubles(_mm256_cmpgt_epi64(b, a)); }
+TAGALONG_STEP Mask equal(Bits a, Bits b) { return as_doubles(_mm256_cmpeq_epi64(a, b)); }
 TAGALONG_STEP Mask negative(Bits a) { return less(a, _mm256_setzero_si256()); }
 TAGALONG_STEP Mask both(Mask a, Mask b) { return _mm256_and_pd(a, b); }
 // Zero in lanes that are not set.
@@ -88,15 +89,13 @@ TAGALONG_STEP Fours transposed(Doubles first, Doubles second, Doubles third, Dou
           _mm256_permute2f128_pd(begin, end, kLastHalves), _mm256_permute2f128_pd(begin_next, end_next, kLastHalves)};
 }
 
-// Reads the rows at these byte offsets.
-TAGALONG_STEP Sines look_up(const SineRow* rows, Bits offsets) {
+// Reads the rows of four at these byte offsets from the first one.
+TAGALONG_STEP Fours rows_at(const double* first, Bits offsets) {
   const auto row = [&](std::uint64_t offset) TAGALONG_LANES {
-    return load(reinterpret_cast<const double*>(reinterpret_cast<const char*>(rows) + offset));
+    return load(reinterpret_cast<const double*>(reinterpret_cast<const char*>(first) + offset));
   };
   const Lanes lanes = apart(offsets);
-  const auto [one, one_low, other, other_low] =
-      transposed(row(lanes.first), row(lanes.second), row(lanes.third), row(lanes.fourth));
-  return {one, one_low, other, other_low};
+  return transposed(row(lanes.first), row(lanes.second), row(lanes.third), row(lanes.fourth));
 }
 
 template <std::size_t four, std::size_t count>

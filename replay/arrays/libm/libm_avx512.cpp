@@ -31,6 +31,7 @@ TAGALONG_STEP Bits bits(std::uint64_t value) { return _mm512_set1_epi64(static_c
 TAGALONG_STEP Doubles floor(Doubles a) { return _mm512_roundscale_pd(a, _MM_FROUND_TO_NEG_INF | _MM_FROUND_NO_EXC); }
 
 TAGALONG_STEP Mask less(Bits a, Bits b) { return _mm512_cmplt_epi64_mask(a, b); }
+TAGALONG_STEP Mask equal(Bits a, Bits b) { return _mm512_cmpeq_epi64_mask(a, b); }
 TAGALONG_STEP Mask negative(Bits a) { return _mm512_movepi64_mask(a); }
 TAGALONG_STEP Mask both(Mask a, Mask b) { return static_cast<Mask>(a & b); }
 // Zero in lanes that are not set.
@@ -89,11 +90,8 @@ TAGALONG_STEP Pairs look_up(const PairTable<count>& table, Bits place) {
   return {look_up(table.high, lanes), look_up(table.low, lanes)};
 }
 
-// Reads the rows at these byte offsets.
-TAGALONG_STEP Sines look_up(const SineRow* rows, Bits offsets) {
-  const auto [one, one_low, other, other_low] = columns_at(&rows->one, apart(offsets));
-  return {one, one_low, other, other_low};
-}
+// Reads the rows of four at these byte offsets from the first one.
+TAGALONG_STEP Fours rows_at(const double* first, Bits offsets) { return columns_at(first, apart(offsets)); }
 
 template <std::size_t four, std::size_t count>
 TAGALONG_STEP Fours look_up(const std::array<ArcsineRow, count>& table, const Offsets& offsets) {

@@ -1,4 +1,4 @@
-// Constants of glibc's exp and log, in its build for processors with FMA. libm_steps.inc and the machine code of
+// Constants of glibc's exp, log and pow, in its build for processors with FMA. libm_steps.inc and the machine code of
 // glibc_code.cpp share them.
 #pragma once
 
@@ -15,7 +15,7 @@ inline constexpr unsigned kNonDefaultRounding = 0x6000 | kSubnormalsAreZeros;
 inline constexpr std::uint64_t kSign = 1ULL << 63U;
 inline constexpr double kToInteger = 0x1.8p52;  // adding it rounds a small number to an integer, in the last bits
 
-// glibc has exp and log from ARM's Optimized Routines, by S. Nagy, and so are these constants.
+// glibc has exp, log and pow from ARM's Optimized Routines, by S. Nagy, and so are these constants.
 //
 // exp: x = n ln(2)/128 + r, 2^(n/128) from a table (P. T. P. Tang, "Table-driven implementation of the exponential
 // function in IEEE floating-point arithmetic", ACM TOMS 15, 1989).
@@ -59,5 +59,20 @@ inline constexpr std::array kLogarithmNearOne{-0.5,
                                               -0x1.999eb43b068ffp-4,
                                               0x1.78182f7afd085p-4,
                                               -0x1.5521375d145cdp-4};
+
+// pow: x^y = exp(y log x). The logarithm is a sum of two doubles. Its steps are those of log, with the rounding errors
+// of large sums, and with a c of so few bits that r is exact. The polynomial is in r and -r^2/2, so its factors are
+// multiplied by powers of -2.
+inline constexpr std::uint64_t kPowerFirst = 0x3FE6955500000000;     // about 0.706
+inline constexpr std::uint64_t kPowerSmallest = 0x3BE0000000000000;  // 2^-65: the result for a smaller y is 1
+inline constexpr std::uint64_t kPowerEnd = 0x43E0000000000000;       // 2^63
+inline constexpr std::uint64_t kWholeEnd = 0x4320000000000000;  // 2^51: adding kToInteger to larger numbers rounds them
+inline constexpr std::array kPowerLogarithm{-0.5,
+                                            -0x1.5555555555560p-1,
+                                            0x1.0000000000006p-1,
+                                            0x1.999999959554ep-1,
+                                            -0x1.555555529a47ap-1,
+                                            -0x1.2495b9b4845e9p+0,
+                                            0x1.0002b8b263fc3p+0};
 
 }  // namespace tagalong::array::glibc

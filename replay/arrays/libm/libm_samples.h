@@ -54,4 +54,18 @@ inline constexpr std::array kFusedLogs{
     0x1.0c3add937db41p+0, 0x1.e95bdb6c338acp-1, 0x1.eb2bcd202141ep-1, 0x1.0ee8f33b80b3fp+0, 0x1.0b6ff3dfc985ap+0,
     0x1.0fdd2cd7316eep+0, 0x1.e34323f291e17p-1, 0x1.f90a544b571e9p-1, 0x1.0e81d82262572p+0};
 
+struct PowerSample {
+  double base, exponent;
+};
+inline constexpr std::array kFusedPowers{
+    PowerSample{0x1.1f977bfa71584p+0, -0x1.95f9e9e6d415fp+9}, PowerSample{0x1.f991db0c819b3p+9, 0x1.f0f6f7e7d5eb8p+1},
+    PowerSample{0x1.3460535ec731cp+2, 0x1.69d6f02ff0ddp-2},   PowerSample{0x1.503b836e7ab7cp+2, -0x1.0bc6df72221bp+1},
+    PowerSample{0x1.fe02a7147bc9ep-1, -0x1.f02954dcd10fp+16}, PowerSample{0x1.03584ba1e7396p+0, 0x1.23d13c0bbb947p+15},
+    PowerSample{0x1.ff443fb33b06ap-1, 0x1.bc0f5c7abd6e3p+17}, PowerSample{0x1.e27b5c019166p-2, -0x1.9a5e38fb30632p+1},
+    PowerSample{0x1.82c63fe9bc49p-750, 0x1.38f199a920a3ep-1}, PowerSample{0x1.4b73c6272c968p-2, 0x1.aa612d19a0f58p-1},
+    PowerSample{0x1.0094b638b8a6p+0, -0x1.b771b963b1532p+17}, PowerSample{0x1.fe2d08fdcae55p-1, -0x1.c50e2bd323eb3p+16},
+    PowerSample{0x1.fa23b55155acp-1, -0x1.49ff2a2b55141p+15}, PowerSample{0x1.552dc0e04fa24p-9, 0x1.2401e79d601ap-5},
+    PowerSample{0x1.0016c3da48818p+0, 0x1.1cc2ef6f61f49p+20}, PowerSample{0x1.818251ee94067p+2, 0x1.8c1c3123f0758p-1},
+    PowerSample{0x1.f3275e795605ep-1, 0x1.1215a6a1db576p+13}};
+
 }  // namespace tagalong::array

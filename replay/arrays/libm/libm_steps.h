@@ -9,7 +9,11 @@
 
 namespace tagalong::array {
 
-enum class GlibcFunction : std::uint8_t { kSine, kCosine, kArcsine, kExp, kLog };
+enum class GlibcFunction : std::uint8_t { kSine, kCosine, kArcsine, kExp, kLog, kPower };
+
+constexpr std::size_t operand_count(GlibcFunction function) { return function == GlibcFunction::kPower ? 2 : 1; }
+// The first elements of the operands, which lie side by side; a function of one operand has no second.
+using Operands = std::array<const double*, 2>;
 
 inline constexpr Extent kGlibcBlock = 1024;  // elements
 inline constexpr Extent kLeastGlibc = 8;     // smallest block; at least a vector
@@ -17,8 +21,9 @@ inline constexpr Extent kGlibcTogether = 8;  // bytes of LeftOver::lanes that ar
 
 // Elements of a block that the steps do not cover: their values, packed, and their positions.
 struct LeftOver {
-  std::array<double, kGlibcBlock + kLanes> in;
-  std::array<double, kGlibcBlock + kLanes> out;
+  using Items = std::array<double, kGlibcBlock + kLanes>;
+  std::array<Items, 2> in;  // of each operand
+  Items out;
   std::array<std::uint8_t, kGlibcBlock / kLanes> lanes;  // one bit for each element of the block
 };
 
@@ -44,6 +49,12 @@ struct SineRow {
   double one, one_low, other, other_low;
 };
 
+// One part of the range of the power's base: a reciprocal c, and -log c with its rounding error.
+struct alignas(32) LogarithmRow {
+  double reciprocal, logarithm, low;
+  double unused = 0;  // rows are read as a whole
+};
+
 // One part of the argument's range: the first coefficient of its polynomial, the arcsine of its middle (low part, then
 // high part), and the other coefficients.
 struct alignas(32) ArcsineRow {
@@ -54,9 +65,9 @@ inline constexpr std::size_t kFirstArcsinePart = kPartsOfOne / 8;
 inline constexpr std::size_t kArcsineParts = 216;  // the parts from 1/8 to 31/32
 inline constexpr std::size_t kInverseRootParts = 128;
 
-// Computes the elements that the steps cover into `out`, which may be `in`. Returns the number of other elements; sets
-// `lanes` if there is one.
-using LibmSteps = Extent (*)(const double* in, double* out, Extent count, LeftOver* left_over);
+// Computes the elements that the steps cover into `out`, which may be one of the operands. Returns the number of other
+// elements; sets `lanes` if there is one.
+using LibmSteps = Extent (*)(Operands in, double* out, Extent count, LeftOver* left_over);
 // Null: not implemented for this processor.
 LibmSteps avx512_steps(GlibcFunction function);
 LibmSteps avx2_steps(GlibcFunction function);
