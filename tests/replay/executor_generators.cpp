@@ -122,9 +122,10 @@ BOOST_DATA_TEST_CASE(a_consumer_goes_on_from_its_beginning, boost::unit_test::da
 }
 
 BOOST_AUTO_TEST_CASE(a_consumer_unpacks) {
-  const std::string source = std::string(kGenerator) +
-                             "def f(it):\n    a, b = it\n    return [a, b]\n"
-                             "objects = [f.__code__, g.__code__, (weakref.ref(g.__code__), bytes([1, 1]))]";
+  const std::string source =
+      fmt::format("{}{}", kGenerator,
+                  "def f(it):\n    a, b = it\n    return [a, b]\n"
+                  "objects = [f.__code__, g.__code__, (weakref.ref(g.__code__), bytes([1, 1]))]");
   GraphRun run(source, R"(graph 'f'
 frame 0: <#0 code f>
 frame 1: <#1 code g>, function %2, parent 0, returns consumer
@@ -163,9 +164,10 @@ snapshot 3: frame 0, instruction $f.STORE_FAST.1, locals [%1, %2, -], stack [%3,
 }
 
 BOOST_AUTO_TEST_CASE(a_loop_continues_behind_the_body) {
-  const std::string source = std::string(kGenerator) +
-                             "def f(it):\n    total = 0\n    for x in it:\n        total += x\n    return total\n"
-                             "objects = [f.__code__, g.__code__, (weakref.ref(g.__code__), bytes([1, 1]))]";
+  const std::string source =
+      fmt::format("{}{}", kGenerator,
+                  "def f(it):\n    total = 0\n    for x in it:\n        total += x\n    return total\n"
+                  "objects = [f.__code__, g.__code__, (weakref.ref(g.__code__), bytes([1, 1]))]");
   GraphRun inside(source, loop("leave @2\n"));
   compare(inside, {"1, 2", "1, 'a'"});
   GraphRun behind(source, loop("leave_generator[1] %5 @2\ndrop %4, %6\nleave @3\n"));
