@@ -264,7 +264,13 @@ def with_payload(code: str, payload: int, count: int) -> np.ndarray:
 @pytest.mark.parametrize("codes", ["fd", "df", "dd", "ff", "ef", "ed", "ld"])
 @pytest.mark.parametrize(
     "source",
-    ["x * 2 + (y - z * y)", "(t := x * 2) + (y - z * y)", "(t := x * 2) * (y + z) + t", "t + (z * y)", "x + (z - y)"],
+    [
+        "x * 2 + (y - z * y)",
+        "(t := x * 2) + (y - z * y)",
+        "(t := x * 2) * (y + z) + t",
+        "t + (z * y)",
+        "x + (z - y)",
+    ],
 )
 def test_payloads_beside_an_operand_of_another_dtype(source: str, codes: str, *, overflows: bool) -> None:
     eager, traced = both(f"def f(x, y, z):\n    t = x\n    return {source}\n")

@@ -181,8 +181,7 @@ Reason check_stores(const RunState& state, const PlannedGroup& group, const Ref*
     }
     dropped.push_back(*old);
     const auto is_same = [&](const PlannedGroup::Store& other) { return values[other.object].get() == object; };
-    if (kind_of(*store.step) == StoreKind::kAppend &&
-        !has_room(object, std::ranges::count_if(group.stores, is_same))) {
+    if (kind_of(*store.step) == StoreKind::kAppend && !has_room(object, std::ranges::count_if(group.stores, is_same))) {
       return Reason::kRoom;
     }
   }
