@@ -259,7 +259,7 @@ def test_the_line_of_a_warning_about_an_array_of_one() -> None:
         check(eager, traced, lambda size=size: [np.ones(size), np.ones(size)])
 
 
-ROWS = {
+ROW_BY_ROW = {
     "rows with gaps": "x[:, 1:] - y[:, :-1]",
     "one operand": "x[:, 1:] * 2",
     "bools": "x[:, 1:] < y[:, :-1]",
@@ -271,12 +271,12 @@ ROWS = {
 }
 
 
-@pytest.mark.parametrize("name", ROWS)
+@pytest.mark.parametrize("name", ROW_BY_ROW)
 @pytest.mark.parametrize("code", "?bhifdD")
 def test_rows_of_single_operations(name: str, code: str) -> None:
     """NumPy goes from row to row; a group of one operation copies short rows into blocks."""
     eager, traced = both(
-        f"def f(x, y, log):\n    log.append(1)\n    r = {ROWS[name]}\n    log.append(r)\n    return r\n"
+        f"def f(x, y, log):\n    log.append(1)\n    r = {ROW_BY_ROW[name]}\n    log.append(r)\n    return r\n"
     )
     before = groups_run()
     for rows, row in ((6, 2), (9, 3), (40, 4), (33, 7), (300, 9), (30, 17), (70, 33), (12, 300), (3, 1500)):
