@@ -1,6 +1,7 @@
 #include "replay/arrays/forming/group_commit.h"
 
 #include <algorithm>
+#include <ranges>
 
 #include "replay/arrays/forming/group_stores.h"
 
@@ -192,8 +193,9 @@ void GroupCommit::leave_stores(std::span<const StoredObject> stores) {
       continue;
     }
     // The attributes of an instance are in the order of their first values.
-    const auto last = std::find_if(stores.rbegin(), stores.rend(), is_same);
-    const int content = is_new && last != stores.rend() ? last->content : store->content;
+    const auto backwards = std::views::reverse(stores);
+    const auto last = std::ranges::find_if(backwards, is_same);
+    const int content = is_new && last != backwards.end() ? last->content : store->content;
     group_.stores.push_back({store->step, store->object, item_of(content), store->key});
   }
 }

@@ -32,6 +32,20 @@ bool has_room(PyObject* list, Py_ssize_t count) {
   return reinterpret_cast<PyListObject*>(list)->allocated - PyList_GET_SIZE(list) >= count;
 }
 
+bool reserve_items(PyObject* list, Py_ssize_t count) {
+  const Py_ssize_t size = PyList_GET_SIZE(list);
+  bool is_reserved = true;
+  for (Py_ssize_t number = 0; number < count && is_reserved; ++number) {
+    is_reserved = PyList_Append(list, Py_None) == 0;
+  }
+  while (PyList_GET_SIZE(list) > size) {  // the list keeps its memory
+    Py_SET_SIZE(list, PyList_GET_SIZE(list) - 1);
+    Py_DECREF(Py_None);
+  }
+  PyErr_Clear();
+  return is_reserved;
+}
+
 void store_object(const Step& step, PyObject* object, PyObject* key, PyObject* value) {
   bool is_stored = false;
   switch (kind_of(step)) {

@@ -181,8 +181,12 @@ Reason check_stores(const RunState& state, const PlannedGroup& group, const Ref*
     }
     dropped.push_back(*old);
     const auto is_same = [&](const PlannedGroup::Store& other) { return values[other.object].get() == object; };
-    if (kind_of(*store.step) == StoreKind::kAppend && !has_room(object, std::ranges::count_if(group.stores, is_same))) {
-      return Reason::kRoom;
+    if (kind_of(*store.step) == StoreKind::kAppend) {
+      const std::ptrdiff_t count = std::ranges::count_if(group.stores, is_same);
+      const bool is_new = is_new_object(group, store.object);
+      if (is_new ? !reserve_items(object, count) : !has_room(object, count)) {
+        return is_new ? Reason::kMemory : Reason::kRoom;
+      }
     }
   }
   add_dropped(state, group, ReturningFrames(state, group), &dropped);
