@@ -371,21 +371,16 @@ void Walk::rows(Extent offset, const Strides& strides, Extent count, Copy copy) 
   }
 }
 
-void Walk::gather(char* data, const Strides& strides, std::size_t item_size, Extent count, char* block) const {
+void Walk::gather(const char* data, const Strides& strides, std::size_t item_size, Extent count, char* block) const {
   const auto item = static_cast<Extent>(item_size);
-  for (Walk walk = *this; count > 0;) {
-    const Extent rows = walk.nd_ > 1 && walk.at_[0] == 0 ? std::min(count / dims_[0], walk.left_of_rows()) : 0;
-    const Extent piece = rows > 1 ? rows * dims_[0] : std::min(count, walk.left_in_row());
-    const char* from = walk.place(data, strides);
-    if (rows > 1) {
-      gather_rows(from, strides, item_size, rows, block);
+  rows(0, strides, count, [&](Extent offset, Extent piece, Extent number, Extent /*step*/) {
+    if (number > 1) {
+      gather_rows(data + offset, strides, item_size, number, block);
     } else {
-      copy_row(from, strides[0], block, item, item_size, piece);
+      copy_row(data + offset, strides[0], block, item, item_size, piece);
     }
-    block += piece * item;
-    count -= piece;
-    walk.advance(piece);
-  }
+    block += number * piece * item;
+  });
 }
 
 // Copies whole rows that have the same distance from each other.

@@ -95,7 +95,7 @@ class Walk {
   [[nodiscard]] char* place(char* data, const Strides& strides) const;
   [[nodiscard]] char* place(char* data, const Strides& strides, const Starts& starts) const;
   // Copies the next `count` elements to or from the block.
-  void gather(char* data, const Strides& strides, std::size_t item_size, Extent count, char* block) const;
+  void gather(const char* data, const Strides& strides, std::size_t item_size, Extent count, char* block) const;
   void gather_rolled(char* data, const Strides& strides, const Starts& starts, std::size_t item_size, Extent count,
                      char* block) const;
   void scatter(char* data, const Strides& strides, std::size_t item_size, Extent count, const char* block) const;
