@@ -36,8 +36,7 @@ class Groups {
 
   void add(std::size_t place) {
     const Node& node = graph_.nodes[place];
-    const bool is_inside = has_no_step(node) || ((node.info().has(trait::kFused | trait::kSilent | trait::kScalar) ||
-                                                  node.op == Op::new_instance || node.op == Op::build_list) &&
+    const bool is_inside = has_no_step(node) || (node.info().has(trait::kFused | trait::kSilent | trait::kScalar) &&
                                                  !is_expected_to_raise(graph_.nodes, place));
     if (!is_inside) {
       close(place);

@@ -14,8 +14,7 @@ namespace tagalong::replay {
 bool is_group_operation(const Step& step) { return has(step.op, trait::kFused); }
 
 bool may_be_inside(const Step& step) {
-  return step.candidate != 0 && (has(step.op, trait::kFused | trait::kSilent | trait::kScalar) ||
-                                 step.op == Op::new_instance || step.op == Op::build_list);
+  return step.candidate != 0 && has(step.op, trait::kFused | trait::kSilent | trait::kScalar);
 }
 
 bool may_be_inside(const LoopOp& op, const Step& step) {
@@ -29,8 +28,7 @@ bool may_be_inside(const LoopOp& op, const Step& step) {
     case InFusion::kAsStep:
       return may_be_inside(step);
     case InFusion::kAsSilentStep:
-      return may_be_inside(step) && (has(step.op, trait::kSilent | trait::kScalar) || step.op == Op::new_instance ||
-                                     step.op == Op::build_list);
+      return may_be_inside(step) && has(step.op, trait::kSilent | trait::kScalar);
     case InFusion::kValue:
       return step.candidate != 0;
     case InFusion::kNumber:
