@@ -55,6 +55,13 @@ def at_once(count: int, work: Callable[[int], None]) -> None:
         thread.join()
 
 
+def with_room(length: int) -> list[Any]:
+    """A list that has grown by one item, and has room for more in most cases."""
+    items: list[Any] = [None] * length
+    items.append(None)
+    return items
+
+
 def misaligned(array: np.ndarray) -> np.ndarray:
     """A copy with equal contents, one byte behind an aligned address."""
     moved = np.zeros(array.nbytes + 1, np.uint8)[1:].view(array.dtype).reshape(array.shape)

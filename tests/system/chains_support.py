@@ -46,6 +46,16 @@ def groups_run() -> int:
     return _core.counter("groups_run") - FusionRuns.before
 
 
+def operations(traced: Any) -> list[int]:
+    """The numbers of operations of the groups that have run more than once, from the report."""
+    words = [line.split() for line in str(tagalong.explain(traced)).splitlines()]
+    return [
+        int(line[line.index("array") - 1])
+        for line in words
+        if "as" in line and "one," in line and int(line[line.index("one,") + 1]) > 1
+    ]
+
+
 class Outcome:
     """One call: results, exception, warnings with their lines, error callbacks, and the operands afterwards."""
 

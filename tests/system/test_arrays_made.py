@@ -13,8 +13,8 @@ import numpy as np
 import pytest
 
 import tagalong
-from arrays_support import described
-from chains_support import FusionRuns, both, check
+from arrays_support import described, with_room
+from chains_support import FusionRuns, both, check, operations
 from tagalong import _core
 
 WARM_UP = 6
@@ -42,16 +42,6 @@ class Watched(Vec):
 @pytest.fixture(autouse=True)
 def fusion() -> None:
     FusionRuns.begin()
-
-
-def operations(traced: Any) -> list[int]:
-    """The numbers of operations of the groups that have run more than once, from the report."""
-    words = [line.split() for line in str(tagalong.explain(traced)).splitlines()]
-    return [
-        int(line[line.index("array") - 1])
-        for line in words
-        if "as" in line and "one," in line and int(line[line.index("one,") + 1]) > 1
-    ]
 
 
 def operands(size: int = 50) -> list[Any]:
@@ -168,13 +158,6 @@ def test_containers_that_get_results(body: str, old: str) -> None:
         if old != "object":
             assert results[0] == results[1]
     assert tagalong.stats(traced).hits > 0
-
-
-def with_room(length: int) -> list[Any]:
-    """A list that has grown by one item, and has room for more in most cases."""
-    items: list[Any] = [None] * length
-    items.append(None)
-    return items
 
 
 def test_results_in_a_list_are_part_of_the_group() -> None:

@@ -13,18 +13,11 @@ import pytest
 
 import tagalong
 from array_programs import CODES
-from arrays_support import ERRSTATES, sample
+from arrays_support import ERRSTATES, sample, with_room
 from chains_support import FusionRuns, both, check, groups_run
 
 WARM_UP = 5
 REDUCTIONS = ("sum", "mean", "max", "min", "prod", "any", "all")
-
-
-def log_with_room() -> list[Any]:
-    """A list that has grown, and has room for more items."""
-    items: list[Any] = [None]
-    items.append(None)
-    return items
 
 
 @pytest.fixture(autouse=True)
@@ -67,10 +60,10 @@ def test_reductions_of_arguments(name: str, form: str) -> None:
             eager, traced = both(source)
             first = sample(code, (100,), "ordinary")
             for _ in range(WARM_UP):
-                check(eager, traced, lambda first=first: [first, log_with_room()], {"all": "ignore"})
+                check(eager, traced, lambda first=first: [first, with_room(1)], {"all": "ignore"})
             for array, _is_row in layouts(code, kind):
                 for errstate in ERRSTATES[:3]:
-                    check(eager, traced, lambda array=array: [array, log_with_room()], errstate)
+                    check(eager, traced, lambda array=array: [array, with_room(1)], errstate)
 
 
 @pytest.mark.parametrize("name", ["sum", "mean", "max", "min", "prod"])
@@ -79,12 +72,12 @@ def test_they_are_fusion_groups(name: str) -> None:
         eager, traced = both(f"def f(x, log):\n    a = {form}\n    log.append(1)\n    return a\n")
         for array, is_row in [(np.linspace(1, 2, 100), True)] * WARM_UP + layouts("d", "ordinary"):
             before = groups_run()
-            check(eager, traced, lambda array=array: [array, log_with_room()])
+            check(eager, traced, lambda array=array: [array, with_room(1)])
         for array, is_row in layouts("d", "ordinary"):
             if is_row and array.ndim == 1:
                 for _ in range(WARM_UP):
                     before = groups_run()
-                    check(eager, traced, lambda array=array: [array, log_with_room()])
+                    check(eager, traced, lambda array=array: [array, with_room(1)])
                 assert groups_run() > before, (form, array.shape, tagalong.explain(traced))
 
 
@@ -138,11 +131,11 @@ def test_operations_with_casts(codes: str, symbol: str) -> None:
         for size in (*[10] * WARM_UP, 1, 1000, 3000, 0):
             made = [sample(code, (size,), kind) for code in codes]
             for errstate in ERRSTATES[:3]:
-                check(eager, traced, lambda made=made: [*made, log_with_room()], errstate)
+                check(eager, traced, lambda made=made: [*made, with_room(1)], errstate)
     before = groups_run()
     made = [np.ones(7, code) for code in codes]
     for _ in range(WARM_UP):
-        check(eager, traced, lambda: [*made, log_with_room()])
+        check(eager, traced, lambda: [*made, with_room(1)])
     assert groups_run() > before or codes == "d?", tagalong.explain(traced)
 
 
@@ -289,9 +282,7 @@ def test_rows_of_single_operations(name: str, code: str) -> None:
     for rows, row in ((6, 2), (9, 3), (40, 4), (33, 7), (300, 9), (30, 17), (70, 33), (12, 300), (3, 1500)):
         made = sample(code, (max(rows, row), max(rows, row)), "ordinary")
         for _ in range(WARM_UP):
-            check(
-                eager, traced, lambda: [made[:rows, :row].copy(), made[:rows, :row].copy(), log_with_room()]
-            )  # noqa: B023
+            check(eager, traced, lambda: [made[:rows, :row].copy(), made[:rows, :row].copy(), with_room(1)])  # noqa: B023
     assert tagalong.stats(traced).hits > 0
     assert groups_run() > before or code in "?D", tagalong.explain(traced)
 
@@ -320,6 +311,6 @@ def test_rows_in_place(name: str, codes: str) -> None:
     for rows, row in ((6, 2), (9, 3), (40, 4), (33, 7), (300, 9), (30, 17), (70, 33), (12, 300), (3, 1500)):
         x, y = (sample(code, (rows, row), "ordinary") for code in codes)
         for _ in range(WARM_UP):
-            check(eager, traced, lambda: [x.copy(), y.copy(), log_with_room()])  # noqa: B023
+            check(eager, traced, lambda: [x.copy(), y.copy(), with_room(1)])  # noqa: B023
     assert tagalong.stats(traced).hits > 0
     assert groups_run() > before or codes == "FF" or name == "itself, shifted", tagalong.explain(traced)

@@ -13,7 +13,7 @@ import pytest
 import array_scalar_programs
 import tagalong
 from arrays_support import NUMPY_2
-from chains_support import FusionRuns, both, check
+from chains_support import FusionRuns, both, check, operations
 
 WARM_UP = 6
 NAMES: dict[str, Any] = {"np": np}
@@ -37,16 +37,6 @@ if not NUMPY_2:
 @pytest.fixture(autouse=True)
 def fusion() -> None:
     FusionRuns.begin()
-
-
-def operations(traced: Any) -> list[int]:
-    """The numbers of operations of the groups that have run more than once, from the report."""
-    words = [line.split() for line in str(tagalong.explain(traced)).splitlines()]
-    return [
-        int(line[line.index("array") - 1])
-        for line in words
-        if "as" in line and "one," in line and int(line[line.index("one,") + 1]) > 1
-    ]
 
 
 def operands(size: int = 50) -> list[Any]:
