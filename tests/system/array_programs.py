@@ -264,6 +264,10 @@ class Program:
                 )
             )
             self.names.append(name)
+            if self.random.random() < 0.3:
+                other = self.random.choice(self.names[-5:-1])
+                self.lines.append(f"{name}o = {other} * 2 - {self.random.choice((name, other, 'c'))}")
+                self.names.append(f"{name}o")
         return 1 + 2 * rounds
 
     def statement(self) -> int:

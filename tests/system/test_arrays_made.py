@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import tagalong
-from arrays_support import described, with_room
+from arrays_support import NUMPY_2, described, with_room
 from chains_support import FusionRuns, both, check, operations
 from tagalong import _core
 
@@ -74,6 +74,9 @@ MADE = {
     "an instance with slots": "k = Slots(s, n)\n    k = k.x",
 }
 
+# NumPy 1.26 has ones() and full() as plain functions, which are inlined, and a float() that the engine leaves alone.
+WITH_NUMPY_2 = {MADE[name] for name in ("ones", "full", "float of NumPy's number")}
+
 
 @pytest.mark.parametrize("made", MADE.values(), ids=MADE)
 @pytest.mark.parametrize("place", ["straight", "loop"])
@@ -87,7 +90,8 @@ def test_what_is_made_is_part_of_the_group(made: str, place: str) -> None:
     eager, traced = both(CLASSES + source)
     for size in (50,) * WARM_UP + (1, 7, 3000):
         check(eager, traced, lambda size=size: operands(size))
-    assert 5 in operations(traced), tagalong.explain(traced)
+    if NUMPY_2 or made not in WITH_NUMPY_2:
+        assert 5 in operations(traced), tagalong.explain(traced)
 
 
 @pytest.mark.parametrize(

@@ -279,6 +279,33 @@ def test_visible_memory_is_not_reused() -> None:
         assert not any(np.shares_memory(one, two) for one in arrays for two in arrays if one is not two)
 
 
+def used_for_the_last_time_by_another_result(x):
+    root = np.sqrt(x * x)
+    less = root - np.prod(root)
+    least = less - np.min(less)
+    return least, root * 2 + least.prod()
+
+
+def used_for_the_last_time_by_two_results(x):
+    square = x * x
+    less = square - np.mean(square)
+    least = less - np.min(less)
+    more = np.abs(least * square) + square * 2
+    return least, more + least.sum(), more
+
+
+@pytest.mark.parametrize(
+    "program", [used_for_the_last_time_by_another_result, used_for_the_last_time_by_two_results]
+)
+@pytest.mark.parametrize("size", [100, 3000, 20_000])
+def test_memory_that_another_result_still_reads(program: Function, size: int) -> None:
+    """A result is stored where it is computed, and operations behind it may read the same operand."""
+    traced = own(program)
+    x = np.random.default_rng(3).uniform(0.9, 1.1, size)
+    for _ in range(WARM_UP + 2):
+        check(program, traced, lambda: [x.copy()], DEFAULT)
+
+
 def shifted_quotients(x):
     e = x * 1.0
     return (e - np.min(e)) * 0.5 / 3.0 - e

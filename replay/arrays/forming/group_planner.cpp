@@ -50,7 +50,7 @@ std::unique_ptr<PlannedGroup> FusionPlanner::plan(GroupEnd* end) {
     }
     return first;
   }
-  if (!GroupCommit(accepted_, returned_, &contents_, group_.get()).complete(locals_, stores_)) {
+  if (!GroupCommit(accepted_, returned_, &contents_, group_.get()).complete(locals_, stores_.all())) {
     if (builder().pass_count() > 1) {
       FusionSource apart = source_;
       apart.in_passes = false;
@@ -140,7 +140,7 @@ void FusionPlanner::accept(std::size_t count) {
                .locals = locals_.size(),
                .numeric_slots = group_->numeric_slots.size(),
                .computed = group_->computed.size(),
-               .stores = stores_.size(),
+               .stores = stores_.all().size(),
                .replaced = group_->replaced.size(),
                .lasting = group_->lasting.size()};
   ends_.push_back({group_->count, accepted_.operations, contents_.result_count()});
@@ -339,9 +339,7 @@ bool FusionPlanner::guard(const Step& step, std::int32_t place) {
        (step.op == Op::guard_type && step.object == reinterpret_cast<PyObject*>(&PyTuple_Type)))) {
     return true;
   }
-  if (step.op == Op::guard_no_attribute && std::ranges::any_of(stores_, [&](const StoredObject& store) {
-        return PyUnicode_Compare(store.step->object, step.object) == 0;
-      })) {
+  if (step.op == Op::guard_no_attribute && stores_.has_attribute(step.object)) {
     return refuse(Reason::kGuard);
   }
   if (step.op == Op::guard_null && contents_.is_null(place)) {
@@ -456,10 +454,7 @@ bool FusionPlanner::may_outlast_references(unsigned temporaries, const std::int3
 }
 
 bool FusionPlanner::add(const array::ArrayVerb& verb, const Step& step) {
-  return add_result(builder().add(verb), step);
-}
-
-bool FusionPlanner::add_result(int number, const Step& step) {
+  const int number = builder().add(verb);
   if (number < 0) {
     return refuse(builder().reason());
   }

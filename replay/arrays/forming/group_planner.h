@@ -11,6 +11,8 @@
 
 #include "replay/arrays/forming/group_commit.h"
 #include "replay/arrays/forming/group_contents.h"
+#include "replay/arrays/forming/group_functions.h"
+#include "replay/arrays/forming/planned_stores.h"
 #include "replay/arrays/forming/subscript_reader.h"
 
 namespace tagalong::replay {
@@ -31,7 +33,9 @@ class FusionPlanner {
       : source_(source),
         group_(std::make_unique<PlannedGroup>()),
         contents_(np, source, group_.get()),
-        subscripts_(&contents_, group_.get()) {}
+        subscripts_(&contents_, group_.get()),
+        functions_(&contents_, &subscripts_),
+        stores_(&contents_, group_.get()) {}
 
   // Null: there is nothing to fuse, and `end` says why.
   std::unique_ptr<PlannedGroup> plan(GroupEnd* end);
@@ -67,7 +71,6 @@ class FusionPlanner {
   bool may_outlast_references(unsigned temporaries, const std::int32_t* operands);
   // Gives an operation to the builder; its result becomes that of the step.
   bool add(const array::ArrayVerb& verb, const Step& step);
-  bool add_result(int number, const Step& step);
 
   // group_planner_values.cpp
   bool refuse_value();
@@ -78,10 +81,8 @@ class FusionPlanner {
   bool store_attribute(const Step& step, const std::int32_t* operands);
   bool store_item(const Step& step, const std::int32_t* operands);
   bool append(const Step& step, const std::int32_t* operands);
-  bool store(const Step& step, StoredObject stored);
   // Whether something else than the register holds the register's content.
   bool is_held(std::int32_t place);
-  [[nodiscard]] bool is_stored(int content, int most) const;
   bool unpack(const Step& step, const std::int32_t* operands);
   // The content of an item of a tuple that the group has built; empty: it is no such tuple, or has no such item.
   std::optional<int> built_item(const Step& step, std::int32_t container, std::int32_t key);
@@ -96,23 +97,11 @@ class FusionPlanner {
   void clear(std::int32_t place);
   bool sync_unboxed(const Step& step);
 
-  // group_planner_functions.cpp
-  bool call_function(const Step& step, array::KnownFunction function, std::span<const std::int32_t> operands);
-  bool roll(const Step& step, std::span<const std::int32_t> operands);
-  bool difference(const Step& step, std::span<const std::int32_t> operands);
-  bool flip(const Step& step, std::span<const std::int32_t> operands);
-  bool round(const Step& step, std::span<const std::int32_t> operands);
-  bool read_constant(std::int32_t place, array::Extent least, array::Extent most, array::Extent* number);
-  bool spread(const Step& step, bool is_deviation, std::span<const std::int32_t> operands);
-
   // group_planner_calls.cpp
   bool load_method(const Step& step, const std::int32_t* operands);
   bool call(const Step& step, const std::int32_t* operands);
-  bool cast(const Step& step, const std::int32_t* operands);
-  bool reduce(const Step& step, array::Reduction reduction, std::span<const std::int32_t> operands);
   bool take_component(const Step& step, std::int32_t place, bool is_imaginary);
   bool absolute(const Step& step, const std::int32_t* operands);
-  bool count_bins(const Step& step, std::span<const std::int32_t> operands);
 
   array::MultiPassBuilder& builder() { return contents_.builder(); }
   [[nodiscard]] const array::Numpy& np() const { return contents_.np(); }
@@ -121,11 +110,11 @@ class FusionPlanner {
   std::unique_ptr<PlannedGroup> group_;
   GroupContents contents_;
   SubscriptReader subscripts_;
+  FunctionCalls functions_;
+  PlannedStores stores_;
   AcceptedSteps accepted_;
   std::vector<End> ends_;
   std::vector<StoredLocal> locals_;
-  std::vector<StoredObject> stores_;
-  bool stores_in_containers_ = false;
   Reason reason_ = Reason::kNone;
   const Step* refused_ = nullptr;  // the step that is not in the group
   std::int32_t returned_ = -1;     // register that is returned, where the trace ends behind the group

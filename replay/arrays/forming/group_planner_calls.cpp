@@ -16,76 +16,12 @@ namespace {
 
 using VerbKind = array::ArrayVerb::Kind;
 
-bool is_named(PyObject* keywords, Py_ssize_t index, const char* name) {
-  return PyUnicode_CompareWithASCIIString(PyTuple_GET_ITEM(keywords, index), name) == 0;
-}
-
 // Whether the keywords are `out` and perhaps `where`.
 bool has_out(PyObject* keywords) {
   const Py_ssize_t count = PyTuple_Check(keywords) ? PyTuple_GET_SIZE(keywords) : 0;
   return (count == 1 && is_named(keywords, 0, "out")) ||
          (count == 2 && ((is_named(keywords, 0, "out") && is_named(keywords, 1, "where")) ||
                          (is_named(keywords, 0, "where") && is_named(keywords, 1, "out"))));
-}
-
-// Whether the text is the dtype's name, its kind and size, or its one character, as in "float32", "f4" and "f".
-bool names_descr(const array::Numpy& np, unsigned type, std::string_view text) {
-  if (np.descr.at(type) == nullptr) {
-    return false;
-  }
-  const auto* descr = reinterpret_cast<const array::DescrFields*>(np.descr.at(type));
-  const std::string_view name = np.scalar_type.at(type)->tp_name;
-  const auto dot = name.rfind('.');
-  return text == name.substr(dot == std::string_view::npos ? 0 : dot + 1) ||
-         text == std::string(1, descr->kind) + std::to_string(np.item_size.at(type)) ||
-         text == std::string_view(&descr->type, 1);
-}
-
-PyObject* descr_named(const array::Numpy& np, PyObject* object) {
-  Py_ssize_t size = 0;
-  const char* text = PyUnicode_AsUTF8AndSize(object, &size);
-  if (text == nullptr) {
-    PyErr_Clear();
-    return nullptr;
-  }
-  for (unsigned type = 0; type < array::kTypeNumbers; ++type) {
-    if (names_descr(np, type, {text, static_cast<std::size_t>(size)})) {
-      return np.descr.at(type);
-    }
-  }
-  return nullptr;
-}
-
-// The dtypes and types that are compared live as long as the process.
-PyObject* descr_of(const array::Numpy& np, PyObject* object) {
-  const auto of = [&](unsigned type) { return np.descr.at(type); };
-  if (object == reinterpret_cast<PyObject*>(&PyFloat_Type)) {
-    return of(array::kDouble);
-  }
-  if (object == reinterpret_cast<PyObject*>(&PyLong_Type)) {
-    return of(array::kLong);
-  }
-  if (object == reinterpret_cast<PyObject*>(&PyBool_Type)) {
-    return of(array::kBool);
-  }
-  if (object == reinterpret_cast<PyObject*>(&PyComplex_Type)) {
-    return of(array::kComplexDouble);
-  }
-  if (PyUnicode_CheckExact(object)) {
-    return descr_named(np, object);
-  }
-  for (unsigned type = 0; type < array::kTypeNumbers; ++type) {
-    if (of(type) == object || (reinterpret_cast<PyObject*>(np.scalar_type.at(type)) == object)) {
-      return of(type);
-    }
-  }
-  return nullptr;
-}
-
-bool is_tuple_content(GroupContents* contents, std::int32_t place) {
-  const GroupContents::Content* content = contents->find(place);
-  return content == nullptr || content->kind == GroupContents::Kind::kTuple ||
-         (content->object != nullptr && PyTuple_Check(content->object));
 }
 
 // The last operands of a ufunc's call are `out` and perhaps `where`, in the order of the keywords.
@@ -180,15 +116,14 @@ bool FusionPlanner::call(const Step& step, const std::int32_t* operands) {
     return calculate(step, operands);
   }
   const int begin = is_method ? 1 : 2;
-  if (is_composed) {
-    return call_function(step, function, {operands + begin, operands + step.operand_count});
-  }
-  if (is_bincount) {
-    return count_bins(step, {operands + begin, operands + step.operand_count});
+  if (is_composed || is_bincount || is_reduction) {
+    return functions_.call(step, function, {operands + begin, operands + step.operand_count}) ||
+           refuse(functions_.reason());
   }
   if (function.kind == array::KnownFunction::Kind::kAstype) {
-    return is_method && step.object == Py_None && step.operand_count == 3 ? cast(step, operands)
-                                                                          : refuse(Reason::kOther);
+    const bool is_plain = is_method && step.object == Py_None && step.operand_count == 3;
+    return (is_plain && functions_.cast(step, operands[1], operands[2])) ||
+           refuse(is_plain ? functions_.reason() : Reason::kOther);
   }
   if (array::is_component(function)) {
     const bool is_imaginary = function.kind == array::KnownFunction::Kind::kImaginaryPart;
@@ -200,9 +135,6 @@ bool FusionPlanner::call(const Step& step, const std::int32_t* operands) {
       function.kind == array::KnownFunction::Kind::kConjugate || function.kind == array::KnownFunction::Kind::kCopy;
   if (has_no_arguments && (!is_method || step.operand_count != 2)) {
     return refuse(Reason::kOther);
-  }
-  if (is_reduction) {
-    return reduce(step, function.reduction, {operands + begin, operands + step.operand_count});
   }
   array::ArrayVerb verb{.kind = is_ufunc ? VerbKind::kCall : verb_of(function.kind), .object = callable};
   for (int index = begin; index < step.operand_count; ++index) {
@@ -256,90 +188,6 @@ bool FusionPlanner::absolute(const Step& step, const std::int32_t* operands) {
               .operands = {number},
               .temporaries = is_result && !is_held(place) ? 1U : 0U},
              step);
-}
-
-// array.astype(dtype), where the dtype is one of NumPy's own, or a type or a constant text that means one.
-bool FusionPlanner::cast(const Step& step, const std::int32_t* operands) {
-  const int number = contents_.number_of(operands[1]);
-  const int index = contents_.of(operands[2]);
-  const Content* content = index < 0 ? nullptr : &contents_.at(index);
-  PyObject* object = content == nullptr || content->kind >= Kind::kComputed ? nullptr : content->object;
-  PyObject* descr = object == nullptr ? nullptr : descr_of(np(), object);
-  if (number < 0 || descr == nullptr) {
-    return refuse(Reason::kOther);
-  }
-  if (PyUnicode_Check(object) && content->kind != Kind::kConstant) {
-    return refuse(Reason::kOther);
-  }
-  contents_.require_same(index);
-  return add({.kind = VerbKind::kAstype, .object = descr, .operands = {number}}, step);
-}
-
-// Reads the operand, the axis and keepdims from positional and keyword arguments.
-bool FusionPlanner::reduce(const Step& step, array::Reduction reduction, std::span<const std::int32_t> operands) {
-  const std::size_t named = PyTuple_Check(step.object) ? static_cast<std::size_t>(PyTuple_GET_SIZE(step.object)) : 0;
-  const std::size_t placed = operands.size() - std::min(named, operands.size());
-  if (placed == 0 || placed > 2) {
-    return refuse(Reason::kOther);
-  }
-  array::ArrayVerb verb{.kind = VerbKind::kReduce, .code = static_cast<int>(reduction)};
-  verb.operands.push_back(contents_.number_of(operands[0]));
-  bool is_tuple = placed > 1 && is_tuple_content(&contents_, operands[1]);
-  bool is_known = verb.operands[0] >= 0 && (placed == 1 || subscripts_.read_axes(operands[1], &verb.axes));
-  for (std::size_t index = 0; index < named && is_known; ++index) {
-    const auto name = static_cast<Py_ssize_t>(index);
-    const std::int32_t place = operands[placed + index];
-    if (placed == 1 && is_named(step.object, name, "axis")) {  // the axis is not given twice
-      is_tuple = is_tuple_content(&contents_, place);
-      is_known = subscripts_.read_axes(place, &verb.axes);
-    } else if (is_named(step.object, name, "keepdims")) {
-      PyObject* value = contents_.same_object(place);
-      is_known = value == Py_True || value == Py_False;
-      verb.keeps_dims = value == Py_True;
-    } else {
-      is_known = false;
-    }
-  }
-  const bool is_place = reduction == array::Reduction::kArgMax || reduction == array::Reduction::kArgMin;
-  if (!is_known || (is_place && is_tuple)) {
-    return refuse(Reason::kOther);
-  }
-  return add(verb, step);
-}
-
-// bincount(labels, weights, minlength); the last two are positional or keyword arguments.
-bool FusionPlanner::count_bins(const Step& step, std::span<const std::int32_t> operands) {
-  constexpr std::size_t kMost = 3;
-  const std::size_t named = PyTuple_Check(step.object) ? static_cast<std::size_t>(PyTuple_GET_SIZE(step.object)) : 0;
-  const std::size_t placed = operands.size() - std::min(named, operands.size());
-  if (placed == 0 || operands.size() > kMost) {
-    return refuse(Reason::kOther);
-  }
-  std::int32_t weights = placed > 1 ? operands[1] : -1;
-  std::int32_t min_length = placed > 2 ? operands[2] : -1;
-  for (std::size_t index = 0; index < named; ++index) {
-    const bool are_weights = is_named(step.object, static_cast<Py_ssize_t>(index), "weights");
-    std::int32_t& place = are_weights ? weights : min_length;
-    if (place >= 0 || (!are_weights && !is_named(step.object, static_cast<Py_ssize_t>(index), "minlength"))) {
-      return refuse(Reason::kOther);  // an argument that is given twice, or is unknown: eager execution raises
-    }
-    place = operands[placed + index];
-  }
-  const bool has_weights = weights >= 0 && contents_.same_object(weights) != Py_None;
-  PyObject* number = min_length < 0 ? nullptr : contents_.same_object(min_length);
-  constexpr long kMostKept = 256;  // larger ints are new objects each time, unless names are bound to them
-  const bool may_differ = number != nullptr && contents_.at(contents_.of(min_length)).kind == Kind::kExternal;
-  int overflow = 0;
-  const long bins = number == nullptr           ? 0
-                    : PyLong_CheckExact(number) ? PyLong_AsLongAndOverflow(number, &overflow)
-                                                : -1;
-  const int labels = contents_.number_of(operands[0]);
-  const int weighted = has_weights ? contents_.number_of(weights) : -1;
-  if ((min_length >= 0 && number == nullptr) || overflow != 0 || bins < 0 ||
-      bins > (may_differ ? kMostKept : long{array::kMostBins}) || labels < 0 || (has_weights && weighted < 0)) {
-    return refuse(Reason::kOther);
-  }
-  return add_result(builder().bins(labels, weighted, bins), step);
 }
 
 }  // namespace tagalong::replay

@@ -2,51 +2,8 @@
 #include <algorithm>
 
 #include "replay/arrays/forming/group_planner.h"
-#include "replay/arrays/forming/group_stores.h"
 
 namespace tagalong::replay {
-
-namespace {
-
-// What an earlier operation of the group has stored in this attribute. Empty: it has not; negative: perhaps.
-std::optional<int> stored(std::span<const StoredObject> stores, const PlannedGroup& group, const Step& step,
-                          int object) {
-  std::optional<int> known;
-  for (const StoredObject& store : stores) {
-    const bool is_same = store.object == object;
-    // Two values may be one object in other runs, unless the group makes one of them.
-    const bool may_be_same = is_same || (!is_new_object(group, store.object) && !is_new_object(group, object));
-    if (may_be_same && kind_of(*store.step) == StoreKind::kAttribute &&
-        PyUnicode_Compare(store.step->object, step.object) == 0) {
-      known = is_same ? store.content : -1;
-    }
-  }
-  return known;
-}
-
-// The same for an item of a dict.
-std::optional<int> stored_item(std::span<const StoredObject> stores, const PlannedGroup& group, int dict, int key) {
-  const auto constant = [&group](int value) {
-    const GroupValue& known = group.computed[static_cast<std::size_t>(value)];
-    return known.kind == GroupValue::Kind::kObject && PyUnicode_CheckExact(known.object) ? known.object : nullptr;
-  };
-  std::optional<int> known;
-  for (const StoredObject& store : stores) {
-    if (kind_of(*store.step) != StoreKind::kItem) {
-      continue;
-    }
-    const bool is_same = store.object == dict && store.key == key;
-    PyObject* one = constant(store.key);
-    PyObject* other = constant(key);
-    const bool is_another = one != nullptr && other != nullptr && PyUnicode_Compare(one, other) != 0;
-    if (!is_another) {
-      known = is_same ? store.content : -1;
-    }
-  }
-  return known;
-}
-
-}  // namespace
 
 bool FusionPlanner::refuse_value() {
   return refuse(group_->computed.size() == kMostValues ? Reason::kLimit : Reason::kOther);
@@ -54,7 +11,7 @@ bool FusionPlanner::refuse_value() {
 
 // Values are read in front of the group, and contents of containers may change before the step.
 int FusionPlanner::compute(const GroupValue& value) {
-  return stores_in_containers_ && reads_containers(value, contents_.values()) ? -1 : contents_.compute(value);
+  return stores_.are_in_containers() && reads_containers(value, contents_.values()) ? -1 : contents_.compute(value);
 }
 
 std::optional<int> FusionPlanner::built_item(const Step& step, std::int32_t container, std::int32_t key) {
@@ -94,7 +51,7 @@ bool FusionPlanner::calculate(const Step& step, const std::int32_t* operands) {
     }
   }
   if (step.op == Op::load_attr) {
-    if (const std::optional<int> known = stored(stores_, *group_, step, value.operands.front())) {
+    if (const std::optional<int> known = stores_.attribute(step, value.operands.front())) {
       contents_.state().registers[step.result] = *known;
       return *known >= 0 || refuse(Reason::kOther);
     }
@@ -102,7 +59,7 @@ bool FusionPlanner::calculate(const Step& step, const std::int32_t* operands) {
   const bool is_dict_item =
       step.op == Op::binary_subscr && PyDict_CheckExact(contents_.values()[value.operands.front()].get());
   if (is_dict_item) {
-    if (const std::optional<int> known = stored_item(stores_, *group_, value.operands[0], value.operands[1])) {
+    if (const std::optional<int> known = stores_.item(value.operands[0], value.operands[1])) {
       contents_.state().registers[step.result] = *known;
       return *known >= 0 || refuse(Reason::kOther);
     }
@@ -155,66 +112,28 @@ bool FusionPlanner::unpack(const Step& step, const std::int32_t* operands) {
   return true;
 }
 
-// Values are read in front of the group, objects are stored behind it. So what is stored is known by its content.
-bool FusionPlanner::store(const Step& step, StoredObject stored) {
-  stored.step = &step;
-  if (stored.object < 0 || stored.content < 0 || !contents_.is_presentable(stored.content) ||
-      (contents_.at(stored.content).kind < Kind::kResult && contents_.at(stored.content).object == nullptr)) {
-    return refuse(Reason::kOther);
-  }
-  PyObject* key = stored.key < 0 ? nullptr : contents_.values()[stored.key].get();
-  if (!replaced_by(step, contents_.values()[stored.object].get(), key)) {
-    return refuse(Reason::kOther);
-  }
-  const StoreKind kind = kind_of(step);
-  stores_.push_back(stored);
-  stores_in_containers_ = stores_in_containers_ || kind != StoreKind::kAttribute;
-  if (kind != StoreKind::kAppend && !is_new_object(*group_, stored.object)) {
-    group_->replaced.push_back({.step = &step, .object = stored.object, .key = stored.key});
-  }
-  return true;
-}
-
 bool FusionPlanner::is_held(std::int32_t place) {
-  constexpr int kMostObjects = 16;
-  return contents_.is_held_elsewhere(place) || is_stored(contents_.of(place), kMostObjects);
-}
-
-// Whether an object holds the content that is still there: an object that exists in front of the group, or one to which
-// a register leads, over so many objects. Objects that lead to each other stay until the collector runs.
-bool FusionPlanner::is_stored(int content, int most) const {
-  const auto is_there = [&](int object) {
-    const auto leads_to_it = [&](const StoredObject& store) {
-      const Content& known = contents_.at(store.content);
-      return known.kind == Kind::kComputed && known.computed == object && is_stored(store.content, most - 1);
-    };
-    return !is_new_object(*group_, object) || contents_.is_in_register(object) ||
-           std::ranges::any_of(stores_, leads_to_it);
-  };
-  return std::ranges::any_of(stores_, [&](const StoredObject& store) {
-    const auto replaces = [&](const StoredObject& later) { return &later > &store && have_same_target(later, store); };
-    return store.content == content && std::ranges::none_of(stores_, replaces) && (most == 0 || is_there(store.object));
-  });
+  return contents_.is_held_elsewhere(place) || stores_.hold(contents_.of(place));
 }
 
 bool FusionPlanner::store_attribute(const Step& step, const std::int32_t* operands) {
   const int object = contents_.computed_of(operands[0]);
-  return store(step, {.object = object, .content = contents_.of(operands[1])});
+  return stores_.add(step, {.object = object, .content = contents_.of(operands[1])}) || refuse(Reason::kOther);
 }
 
 // dict[key] = value
 bool FusionPlanner::store_item(const Step& step, const std::int32_t* operands) {
   const int object = contents_.computed_of(operands[0]);
   const int key = contents_.computed_of(operands[1]);
-  return key < 0 ? refuse(Reason::kOther)
-                 : store(step, {.object = object, .content = contents_.of(operands[2]), .key = key});
+  return (key >= 0 && stores_.add(step, {.object = object, .content = contents_.of(operands[2]), .key = key})) ||
+         refuse(Reason::kOther);
 }
 
 // list.append(value); the call's result is None.
 bool FusionPlanner::append(const Step& step, const std::int32_t* operands) {
   const int object = contents_.computed_of(operands[1]);
-  if (!store(step, {.object = object, .content = contents_.of(operands[2])})) {
-    return false;
+  if (!stores_.add(step, {.object = object, .content = contents_.of(operands[2])})) {
+    return refuse(Reason::kOther);
   }
   contents_.define(step.result, {.kind = Kind::kLoaded, .object = Py_None});
   return true;
@@ -226,7 +145,7 @@ bool FusionPlanner::load_method_of_object(const Step& step, const std::int32_t* 
   GroupValue value{.kind = GroupValue::Kind::kStep, .step = &step};
   const int object = contents_.of(operands[0]);
   value.operands.push_back(contents_.computed_of(operands[0]));
-  if (value.operands.back() < 0 || stored(stores_, *group_, step, value.operands.back())) {
+  if (value.operands.back() < 0 || stores_.attribute(step, value.operands.back())) {
     return refuse(Reason::kOther);
   }
   if (const int method = compute(value); method >= 0) {

@@ -10,10 +10,10 @@ namespace {
 
 constexpr std::size_t kNoStep = std::numeric_limits<std::size_t>::max();
 
-using LastUses = std::array<std::size_t, kMaxFusionSlots>;  // the last operation that uses the slot
+using LastUses = std::array<std::size_t, kMaxFusionSlots>;  // by slot: the number of an operation
 
-// Whether every element is read for the last time before the result is written there. That needs a single fused kernel;
-// where it bails out, the run is repeated with new memory.
+// Whether a result may be written where an input is. That needs a single fused kernel; where it bails out, the run is
+// repeated with new memory.
 bool may_reuse(const FusionPlan& plan) {
   if (plan.steps.size() != 1 || plan.steps.front().code == nullptr) {
     return false;
@@ -22,24 +22,41 @@ bool may_reuse(const FusionPlan& plan) {
   return step.is_quotient || !step.code->may_run_twice();
 }
 
-// Whether a reduction reads the slot block by block, after the results have been written.
-bool is_reduced_itself(const FusionPlan& plan, Slot slot) {
-  return std::ranges::find(plan.reductions, slot, &PlanReduction::slot) != plan.reductions.end() ||
-         std::ranges::find(plan.axis_reductions, slot, &PlanAxisReduction::slot) != plan.axis_reductions.end();
+// The last operation that uses each slot.
+LastUses last_uses(const FusionPlan& plan) {
+  LastUses last_use{};
+  for (std::size_t number = 0; number < plan.operations.size(); ++number) {
+    for (unsigned i = 0; i <= plan.operations[number].nin; ++i) {
+      last_use.at(plan.operations[number].slots[i]) = number;
+    }
+  }
+  for (const PlanReduction& reduced : plan.reductions) {
+    last_use.at(reduced.slot) = plan.operations.size();  // the reductions come behind all operations of a block
+  }
+  for (std::size_t i = 0; i < plan.axis_reductions.size() && !plan.is_cut_by_rows(); ++i) {
+    last_use.at(plan.axis_reductions[i].slot) = plan.operations.size();
+  }
+  return last_use;
+}
+
+// The last operation that reads the memory of each slot: a cast of an input lives as long as the input is read.
+LastUses last_reads(const FusionPlan& plan) {
+  LastUses last_use = last_uses(plan);
+  for (std::size_t number = plan.operations.size(); number-- > 0;) {
+    if (plan.operations[number].is_cast) {
+      std::size_t& source = last_use.at(plan.operations[number].slots[0]);
+      source = std::max(source, last_use.at(plan.operations[number].slots[1]));
+    }
+  }
+  return last_use;
 }
 
 // Marks the inputs of the plan that are read after a target has been written.
-void find_later_inputs(LastUses* last_use, FusionPlan* plan) {
-  // A cast of an input lives as long as the input is read.
-  for (std::size_t number = plan->operations.size(); number-- > 0;) {
-    if (plan->operations[number].is_cast) {
-      std::size_t& source = last_use->at(plan->operations[number].slots[0]);
-      source = std::max(source, last_use->at(plan->operations[number].slots[1]));
-    }
-  }
+void find_later_inputs(FusionPlan* plan) {
+  const LastUses last_read = last_reads(*plan);
   for (PlanTarget& target : plan->targets) {
     for (std::size_t i = 0; i < plan->inputs.size(); ++i) {
-      if (last_use->at(plan->inputs[i].slot) > target.written) {
+      if (last_read.at(plan->inputs[i].slot) > target.written) {
         target.later |= std::uint64_t{1} << i;
       }
     }
@@ -52,15 +69,22 @@ void choose_reused_buffer(const Numpy& np, std::span<const int> candidates, Fusi
   if (!may_reuse(*plan)) {
     return;
   }
+  const LastUses last_read = last_reads(*plan);
+  const auto maker_of = [&](Slot slot) {
+    return static_cast<std::size_t>(std::ranges::find(plan->operations, slot, &PlanOperation::out) -
+                                    plan->operations.begin());
+  };
   for (const int external : candidates) {
     const auto input = std::ranges::find_if(
         plan->inputs, [&](const PlanInput& known) { return known.external == external && known.view < 0; });
     // Kernels of complex numbers use many registers, so they may load an operand again behind the first store.
-    if (input == plan->inputs.end() || is_complex(input->type) || is_reduced_itself(*plan, input->slot)) {
+    if (input == plan->inputs.end() || is_complex(input->type)) {
       continue;
     }
+    // The kernel stores a result where it computes it, and may read another result's operands afterwards.
     const auto output = std::ranges::find_if(plan->outputs, [&](const PlanOutput& known) {
-      return known.descr == np.descr[input->type] && !known.is_column;
+      return known.descr == np.descr[input->type] && !known.is_column &&
+             last_read.at(input->slot) <= maker_of(known.slot);
     });
     if (output != plan->outputs.end()) {
       plan->reused_buffer = {.output = static_cast<std::int16_t>(output - plan->outputs.begin()),
@@ -96,7 +120,7 @@ void remove_unread(FusionPlan* plan) {
 }
 
 void assign_temporaries(const KernelFusion::Steps& steps, FusionPlan* plan) {
-  LastUses last_use{};
+  const LastUses last_use = last_uses(*plan);
   LastUses last_step{};  // of slots that are in memory while steps are computed
   // A block, and the first step that may write it.
   struct Buffer {
@@ -115,15 +139,8 @@ void assign_temporaries(const KernelFusion::Steps& steps, FusionPlan* plan) {
   for (std::size_t number = 0; number < operations.size(); ++number) {
     for (unsigned i = 0; i <= operations[number].nin; ++i) {
       const Slot slot = operations[number].slots[i];
-      last_use.at(slot) = number;
       last_step.at(slot) = steps.of.empty() ? 0 : std::max(last_step.at(slot), steps.of[number]);
     }
-  }
-  for (const PlanReduction& reduced : plan->reductions) {
-    last_use.at(reduced.slot) = operations.size();  // the reductions come behind all operations of a block
-  }
-  for (std::size_t i = 0; i < plan->axis_reductions.size() && !plan->is_cut_by_rows(); ++i) {
-    last_use.at(plan->axis_reductions[i].slot) = operations.size();
   }
   for (PlanStep& step : plan->steps) {
     const PlanOperation& operation = operations[step.operation];
@@ -159,7 +176,7 @@ void assign_temporaries(const KernelFusion::Steps& steps, FusionPlan* plan) {
       }
     }
   }
-  find_later_inputs(&last_use, plan);
+  find_later_inputs(plan);
 }
 
 void record_item_sizes(const Numpy& np, FusionPlan* plan) {

@@ -1,15 +1,19 @@
-// NumPy's functions of several operations. roll, diff and flip are written in Python over parts of arrays, which a
-// group reads where they are; var and std are written in Python, too. No frames are needed.
+#include "replay/arrays/forming/group_functions.h"
+
 #include <algorithm>
 #include <array>
 #include <climits>
 #include <cstdlib>
+#include <string>
+#include <string_view>
 
-#include "replay/arrays/forming/group_planner.h"
+#include "replay/arrays/kernels/casts.h"
+#include "replay/arrays/kernels/histogram.h"
 
 namespace tagalong::replay {
 namespace {
 
+using VerbKind = array::ArrayVerb::Kind;
 using array::Extent;
 using array::ViewSpec;
 
@@ -58,11 +62,95 @@ ViewSpec part_along(int axis, const ViewSpec::Axis& slice) {
   return spec;
 }
 
+// Whether the text is the dtype's name, its kind and size, or its one character, as in "float32", "f4" and "f".
+bool names_descr(const array::Numpy& np, unsigned type, std::string_view text) {
+  if (np.descr.at(type) == nullptr) {
+    return false;
+  }
+  const auto* descr = reinterpret_cast<const array::DescrFields*>(np.descr.at(type));
+  const std::string_view name = np.scalar_type.at(type)->tp_name;
+  const auto dot = name.rfind('.');
+  return text == name.substr(dot == std::string_view::npos ? 0 : dot + 1) ||
+         text == std::string(1, descr->kind) + std::to_string(np.item_size.at(type)) ||
+         text == std::string_view(&descr->type, 1);
+}
+
+PyObject* descr_named(const array::Numpy& np, PyObject* object) {
+  Py_ssize_t size = 0;
+  const char* text = PyUnicode_AsUTF8AndSize(object, &size);
+  if (text == nullptr) {
+    PyErr_Clear();
+    return nullptr;
+  }
+  for (unsigned type = 0; type < array::kTypeNumbers; ++type) {
+    if (names_descr(np, type, {text, static_cast<std::size_t>(size)})) {
+      return np.descr.at(type);
+    }
+  }
+  return nullptr;
+}
+
+// The dtypes and types that are compared live as long as the process.
+PyObject* descr_of(const array::Numpy& np, PyObject* object) {
+  const auto of = [&](unsigned type) { return np.descr.at(type); };
+  if (object == reinterpret_cast<PyObject*>(&PyFloat_Type)) {
+    return of(array::kDouble);
+  }
+  if (object == reinterpret_cast<PyObject*>(&PyLong_Type)) {
+    return of(array::kLong);
+  }
+  if (object == reinterpret_cast<PyObject*>(&PyBool_Type)) {
+    return of(array::kBool);
+  }
+  if (object == reinterpret_cast<PyObject*>(&PyComplex_Type)) {
+    return of(array::kComplexDouble);
+  }
+  if (PyUnicode_CheckExact(object)) {
+    return descr_named(np, object);
+  }
+  for (unsigned type = 0; type < array::kTypeNumbers; ++type) {
+    if (of(type) == object || (reinterpret_cast<PyObject*>(np.scalar_type.at(type)) == object)) {
+      return of(type);
+    }
+  }
+  return nullptr;
+}
+
+bool is_tuple_content(GroupContents* contents, std::int32_t place) {
+  const GroupContents::Content* content = contents->find(place);
+  return content == nullptr || content->kind == GroupContents::Kind::kTuple ||
+         (content->object != nullptr && PyTuple_Check(content->object));
+}
+
 }  // namespace
 
-bool FusionPlanner::call_function(const Step& step, array::KnownFunction function,
-                                  std::span<const std::int32_t> operands) {
+bool is_named(PyObject* keywords, Py_ssize_t index, const char* name) {
+  return PyUnicode_CompareWithASCIIString(PyTuple_GET_ITEM(keywords, index), name) == 0;
+}
+
+bool FunctionCalls::refuse(Reason reason) {
+  reason_ = reason;
+  return false;
+}
+
+bool FunctionCalls::add(const array::ArrayVerb& verb, const Step& step) {
+  return add_result(builder().add(verb), step);
+}
+
+bool FunctionCalls::add_result(int number, const Step& step) {
+  if (number < 0) {
+    return refuse(builder().reason());
+  }
+  contents_.define(step.result, {.kind = Kind::kResult, .number = number});
+  return true;
+}
+
+bool FunctionCalls::call(const Step& step, array::KnownFunction function, std::span<const std::int32_t> operands) {
   switch (function.kind) {
+    case array::KnownFunction::Kind::kReduction:
+      return reduce(step, function.reduction, operands);
+    case array::KnownFunction::Kind::kBins:
+      return count_bins(step, operands);
     case array::KnownFunction::Kind::kRoll:
       return roll(step, operands);
     case array::KnownFunction::Kind::kDifference:
@@ -77,7 +165,7 @@ bool FusionPlanner::call_function(const Step& step, array::KnownFunction functio
 }
 
 // numpy.roll(array, shift, axis). Without axes it rolls the elements in the order of C, here of one dimension only.
-bool FusionPlanner::roll(const Step& step, std::span<const std::int32_t> operands) {
+bool FunctionCalls::roll(const Step& step, std::span<const std::int32_t> operands) {
   constexpr std::array kNames = {"a", "shift", "axis"};
   std::array<std::int32_t, kNames.size()> places{};
   std::optional<std::vector<int>> axes;
@@ -104,7 +192,7 @@ bool FusionPlanner::roll(const Step& step, std::span<const std::int32_t> operand
 }
 
 // numpy.diff(array, 1, axis): the difference of two parts. Of bools it would be another operation.
-bool FusionPlanner::difference(const Step& step, std::span<const std::int32_t> operands) {
+bool FunctionCalls::difference(const Step& step, std::span<const std::int32_t> operands) {
   constexpr std::array kNames = {"a", "n", "axis"};
   std::array<std::int32_t, kNames.size()> places{};
   std::optional<std::vector<int>> axes = std::vector<int>{-1};
@@ -139,7 +227,7 @@ bool FusionPlanner::difference(const Step& step, std::span<const std::int32_t> o
 }
 
 // numpy.flip(array, axis): a part of an existing array.
-bool FusionPlanner::flip(const Step& step, std::span<const std::int32_t> operands) {
+bool FunctionCalls::flip(const Step& step, std::span<const std::int32_t> operands) {
   constexpr std::array kNames = {"m", "axis"};
   std::array<std::int32_t, kNames.size()> places{};
   std::optional<std::vector<int>> axes;
@@ -173,7 +261,7 @@ bool FusionPlanner::flip(const Step& step, std::span<const std::int32_t> operand
 }
 
 // numpy.round(array, decimals).
-bool FusionPlanner::round(const Step& step, std::span<const std::int32_t> operands) {
+bool FunctionCalls::round(const Step& step, std::span<const std::int32_t> operands) {
   constexpr std::array kNames = {"a", "decimals"};
   constexpr Extent kMost = 1000;
   std::array<std::int32_t, kNames.size()> places{};
@@ -190,7 +278,7 @@ bool FusionPlanner::round(const Step& step, std::span<const std::int32_t> operan
 }
 
 // numpy.var(array, axis, dtype, out, ddof, keepdims), and numpy.std.
-bool FusionPlanner::spread(const Step& step, bool is_deviation, std::span<const std::int32_t> operands) {
+bool FunctionCalls::spread(const Step& step, bool is_deviation, std::span<const std::int32_t> operands) {
   constexpr std::array kNames = {"a", "axis", "dtype", "out", "ddof", "keepdims"};
   enum : std::uint8_t { kArray, kAxis, kType, kOut, kFreedom, kKeepsDims };
   constexpr Extent kMost = 1000;
@@ -221,11 +309,95 @@ bool FusionPlanner::spread(const Step& step, bool is_deviation, std::span<const 
 }
 
 // An int of this range that is the same in every run.
-bool FusionPlanner::read_constant(std::int32_t place, Extent least, Extent most, Extent* number) {
+bool FunctionCalls::read_constant(std::int32_t place, Extent least, Extent most, Extent* number) {
   PyObject* object = contents_.same_object(place);
   int overflow = 0;
   *number = object == nullptr || !PyLong_CheckExact(object) ? least - 1 : PyLong_AsLongAndOverflow(object, &overflow);
   return overflow == 0 && *number >= least && *number <= most;
+}
+
+// The dtype is one of NumPy's own, or a type or a constant text that means one.
+bool FunctionCalls::cast(const Step& step, std::int32_t array, std::int32_t dtype) {
+  const int number = contents_.number_of(array);
+  const int index = contents_.of(dtype);
+  const Content* content = index < 0 ? nullptr : &contents_.at(index);
+  PyObject* object = content == nullptr || content->kind >= Kind::kComputed ? nullptr : content->object;
+  PyObject* descr = object == nullptr ? nullptr : descr_of(np(), object);
+  if (number < 0 || descr == nullptr) {
+    return refuse(Reason::kOther);
+  }
+  if (PyUnicode_Check(object) && content->kind != Kind::kConstant) {
+    return refuse(Reason::kOther);
+  }
+  contents_.require_same(index);
+  return add({.kind = VerbKind::kAstype, .object = descr, .operands = {number}}, step);
+}
+
+// Reads the operand, the axis and keepdims from positional and keyword arguments.
+bool FunctionCalls::reduce(const Step& step, array::Reduction reduction, std::span<const std::int32_t> operands) {
+  const std::size_t named = PyTuple_Check(step.object) ? static_cast<std::size_t>(PyTuple_GET_SIZE(step.object)) : 0;
+  const std::size_t placed = operands.size() - std::min(named, operands.size());
+  if (placed == 0 || placed > 2) {
+    return refuse(Reason::kOther);
+  }
+  array::ArrayVerb verb{.kind = VerbKind::kReduce, .code = static_cast<int>(reduction)};
+  verb.operands.push_back(contents_.number_of(operands[0]));
+  bool is_tuple = placed > 1 && is_tuple_content(&contents_, operands[1]);
+  bool is_known = verb.operands[0] >= 0 && (placed == 1 || subscripts_.read_axes(operands[1], &verb.axes));
+  for (std::size_t index = 0; index < named && is_known; ++index) {
+    const auto name = static_cast<Py_ssize_t>(index);
+    const std::int32_t place = operands[placed + index];
+    if (placed == 1 && is_named(step.object, name, "axis")) {  // the axis is not given twice
+      is_tuple = is_tuple_content(&contents_, place);
+      is_known = subscripts_.read_axes(place, &verb.axes);
+    } else if (is_named(step.object, name, "keepdims")) {
+      PyObject* value = contents_.same_object(place);
+      is_known = value == Py_True || value == Py_False;
+      verb.keeps_dims = value == Py_True;
+    } else {
+      is_known = false;
+    }
+  }
+  const bool is_place = reduction == array::Reduction::kArgMax || reduction == array::Reduction::kArgMin;
+  if (!is_known || (is_place && is_tuple)) {
+    return refuse(Reason::kOther);
+  }
+  return add(verb, step);
+}
+
+// bincount(labels, weights, minlength); the last two are positional or keyword arguments.
+bool FunctionCalls::count_bins(const Step& step, std::span<const std::int32_t> operands) {
+  constexpr std::size_t kMost = 3;
+  const std::size_t named = PyTuple_Check(step.object) ? static_cast<std::size_t>(PyTuple_GET_SIZE(step.object)) : 0;
+  const std::size_t placed = operands.size() - std::min(named, operands.size());
+  if (placed == 0 || operands.size() > kMost) {
+    return refuse(Reason::kOther);
+  }
+  std::int32_t weights = placed > 1 ? operands[1] : -1;
+  std::int32_t min_length = placed > 2 ? operands[2] : -1;
+  for (std::size_t index = 0; index < named; ++index) {
+    const bool are_weights = is_named(step.object, static_cast<Py_ssize_t>(index), "weights");
+    std::int32_t& place = are_weights ? weights : min_length;
+    if (place >= 0 || (!are_weights && !is_named(step.object, static_cast<Py_ssize_t>(index), "minlength"))) {
+      return refuse(Reason::kOther);  // an argument that is given twice, or is unknown: eager execution raises
+    }
+    place = operands[placed + index];
+  }
+  const bool has_weights = weights >= 0 && contents_.same_object(weights) != Py_None;
+  PyObject* number = min_length < 0 ? nullptr : contents_.same_object(min_length);
+  constexpr long kMostKept = 256;  // larger ints are new objects each time, unless names are bound to them
+  const bool may_differ = number != nullptr && contents_.at(contents_.of(min_length)).kind == Kind::kExternal;
+  int overflow = 0;
+  const long bins = number == nullptr           ? 0
+                    : PyLong_CheckExact(number) ? PyLong_AsLongAndOverflow(number, &overflow)
+                                                : -1;
+  const int labels = contents_.number_of(operands[0]);
+  const int weighted = has_weights ? contents_.number_of(weights) : -1;
+  if ((min_length >= 0 && number == nullptr) || overflow != 0 || bins < 0 ||
+      bins > (may_differ ? kMostKept : long{array::kMostBins}) || labels < 0 || (has_weights && weighted < 0)) {
+    return refuse(Reason::kOther);
+  }
+  return add_result(builder().bins(labels, weighted, bins), step);
 }
 
 }  // namespace tagalong::replay
