@@ -137,7 +137,7 @@ bool Session::prepare_array_operation(cpython::Frame* frame, int instruction) {
   if (has_deferred_arrays(frame)) {
     pause.emplace();  // forcing the arrays may run user code
   }
-  return prepare_arrays(operation, has_keywords, has_name ? name(static_cast<int>(operation.arg)) : nullptr,
+  return prepare_arrays(operation, has_keywords, has_name ? name_of(operation) : nullptr,
                         array_place(frame, instruction));
 }
 

@@ -22,9 +22,11 @@ class ArgumentLimits {
     (*this)[Argument::kConstant] = assembly.constants.size();
     (*this)[Argument::kName] = assembly.names.size();
     (*this)[Argument::kNameAndNull] = 2 * assembly.names.size();
+    (*this)[Argument::kNameAndFlags] = 4 * assembly.names.size();
     (*this)[Argument::kLocal] = static_cast<std::uint64_t>(assembly.origin->co_nlocalsplus);
     (*this)[Argument::kCell] = static_cast<std::uint64_t>(assembly.origin->co_nlocalsplus);
-    (*this)[Argument::kComparison] = 6;
+    (*this)[Argument::kTwoLocals] = 0;  // certain only one by one
+    (*this)[Argument::kComparison] = std::uint64_t{6} << version::kComparisonShift;
     (*this)[Argument::kBinaryOperator] = 26;
   }
 

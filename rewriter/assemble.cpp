@@ -328,7 +328,8 @@ class Reader {
       case Argument::kName:
         return index_in(code_->names, cursor);
       case Argument::kNameAndNull:
-        return index_in(code_->names, cursor) << 1;
+      case Argument::kNameAndFlags:
+        return index_in(code_->names, cursor) << shift_of(row.argument);
       case Argument::kLocal:
       case Argument::kCell:
         return index_in(code_->slot_names, cursor);
@@ -336,8 +337,10 @@ class Reader {
       case Argument::kComparison: {
         const std::string_view wanted = cursor.word();
         for (std::uint32_t i = 0; i < 26; ++i) {
-          if (wanted == (row.argument == Argument::kComparison ? comparison_symbol(i) : binary_operator_symbol(i))) {
-            return i;
+          const bool is_comparison = row.argument == Argument::kComparison;
+          const std::uint32_t shift = shift_of(row.argument);
+          if (wanted == (is_comparison ? comparison_symbol(i << shift) : binary_operator_symbol(i))) {
+            return i << shift | (is_comparison ? version::comparison_flags(i) : 0);
           }
         }
         cursor.fail(fmt::format("{} has no operator {}", row.name, wanted));

@@ -49,7 +49,7 @@ struct Position {
 inline constexpr Position kNoPosition{};
 
 struct Instruction {
-  std::uint8_t opcode = op::kNOP;
+  Opcode opcode = op::kNOP;
   std::uint32_t arg = 0;     // not used for jumps
   std::int32_t target = -1;  // for jumps: index of the target instruction
   Position position;
@@ -114,6 +114,10 @@ int add_name(Assembly& assembly, const Ref& name);
 
 // Throws RewriteError if the argument of one instruction is out of range for its assembly.
 void check_instruction(const Assembly& assembly, int index);
+
+// The first instruction of the call that ends at `call`: some versions have PRECALL and KW_NAMES in front of CALL. For
+// any other instruction, the instruction itself.
+int start_of_call(const Assembly& assembly, int call);
 
 // Index of the first RESUME, where the frame becomes visible and calls may be made; -1 if there is none.
 int first_resume(const Assembly& assembly);

@@ -86,7 +86,7 @@ class Decoder {
       Instruction instruction;
       std::uint32_t argument = 0;
       int prefixes = 0;
-      std::uint8_t opcode = base_opcode(unit);
+      Opcode opcode = base_opcode(unit);
       while (opcode == op::kEXTENDED_ARG) {
         if (++prefixes > kMostPrefixes) {
           refuse("more than {} EXTENDED_ARGs at code unit {}", kMostPrefixes, unit);
@@ -122,8 +122,8 @@ class Decoder {
     }
   }
 
-  std::uint8_t base_opcode(std::size_t unit) const {
-    const std::uint8_t opcode = info(low(units_[unit])).base;
+  Opcode base_opcode(std::size_t unit) const {
+    const Opcode opcode = info(low(units_[unit])).base;
     if (opcode == 0) {
       if (low(units_[unit]) == op::kCACHE) {
         return opcode;
@@ -187,6 +187,13 @@ void check_instruction(const Assembly& assembly, int index) {
     }
     return;
   }
+  if (row.argument == Argument::kTwoLocals) {
+    const auto slots = static_cast<std::uint32_t>(assembly.origin->co_nlocalsplus);
+    if (instruction.arg > UINT8_MAX || instruction.arg >> 4U >= slots || (instruction.arg & 0xFU) >= slots) {
+      refuse("argument {} of {} at {} is out of range", instruction.arg, row.name, index);
+    }
+    return;
+  }
   if (!ArgumentLimits(assembly).holds(row.argument, instruction.arg)) {
     refuse("argument {} of {} at {} is out of range", instruction.arg, row.name, index);
   }
@@ -226,6 +233,18 @@ std::vector<bool> Assembly::arrivals() const {
     arrives[static_cast<std::size_t>(range.target)] = true;
   }
   return arrives;
+}
+
+int start_of_call(const Assembly& assembly, int call) {
+  const auto is = [&](int index, Opcode opcode) {
+    return index >= 0 && assembly.instructions[static_cast<std::size_t>(index)].opcode == opcode;
+  };
+  int start = call;
+  if (is(call, op::kCALL) || is(call, op::kPRECALL)) {
+    start -= is(start - 1, op::kPRECALL) ? 1 : 0;
+    start -= is(start - 1, op::kKW_NAMES) ? 1 : 0;
+  }
+  return start;
 }
 
 int first_resume(const Assembly& assembly) {

@@ -186,6 +186,10 @@ class Listing {
     return text;
   }
 
+  static std::string slot_text(const Assembly& assembly, std::uint32_t slot) {
+    return word_text(PyTuple_GET_ITEM(assembly.origin->co_localsplusnames, static_cast<Py_ssize_t>(slot)));
+  }
+
   // The text in brackets. Objects without a literal are quoted, so brackets and quotes always match.
   static std::string meaning_of(const Assembly& assembly, const Instruction& instruction) {
     const std::uint32_t argument = instruction.arg;
@@ -207,10 +211,16 @@ class Listing {
       case Argument::kName:
         return word_text(assembly.names[argument].get());
       case Argument::kNameAndNull:
-        return ((argument & 1) != 0 ? "NULL + " : "") + word_text(assembly.names[argument >> 1].get());
+      case Argument::kNameAndFlags: {
+        const char* second = instruction.opcode == op::kLOAD_GLOBAL ? "NULL + " : "method + ";
+        return ((argument & 1) != 0 ? second : "") +
+               word_text(assembly.names[index_of(instruction.opcode, argument)].get());
+      }
       case Argument::kLocal:
       case Argument::kCell:
-        return word_text(PyTuple_GET_ITEM(assembly.origin->co_localsplusnames, static_cast<Py_ssize_t>(argument)));
+        return slot_text(assembly, argument);
+      case Argument::kTwoLocals:
+        return slot_text(assembly, argument >> 4U) + ", " + slot_text(assembly, argument & 0xFU);
       case Argument::kBinaryOperator:
         return std::string(binary_operator_symbol(argument));
       case Argument::kComparison:

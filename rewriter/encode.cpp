@@ -48,7 +48,7 @@ Ref tuple_from(const std::vector<Reference>& items, PyObject* original) {
 struct Piece {
   std::uint32_t argument;
   std::int32_t offset;  // offset of its first EXTENDED_ARG
-  std::uint8_t opcode;  // the opcode for the direction of the jump
+  Opcode opcode;        // the opcode for the direction of the jump
   std::uint8_t prefixes;
   std::uint8_t caches;
 };
@@ -94,7 +94,7 @@ class Encoder {
     if (info(source.opcode).jumps() || !limits_.is_certainly_valid(source)) {
       check_instruction(assembly_, index);
     }
-    std::uint8_t opcode = source.opcode;
+    Opcode opcode = source.opcode;
     std::uint8_t prefixes = std::min<std::uint8_t>(source.prefixes, kMostPrefixes);
     if (info(opcode).jumps()) {
       // A jump to the next instruction can be encoded as forward or backward; it keeps its direction.
@@ -173,7 +173,7 @@ class Encoder {
         *out++ = op::kEXTENDED_ARG;
         *out++ = static_cast<std::uint8_t>(next.argument >> shift);
       }
-      *out++ = next.opcode;
+      *out++ = static_cast<std::uint8_t>(next.opcode);
       *out++ = static_cast<std::uint8_t>(next.argument);
       out += std::size_t{2} * next.caches;
     }

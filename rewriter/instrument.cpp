@@ -5,13 +5,14 @@
 #include "rewriter/base/errors.h"
 #include "rewriter/edit.h"
 #include "rewriter/hook_key.h"
+#include "rewriter/snippet.h"
 
 namespace tagalong::rewriter {
 
 namespace {
 
 constexpr int kHookLength = 6;
-constexpr int kHookSlots = 3;  // NULL, callable, key
+constexpr int kHookSlots = Snippet::kCallStack;
 
 class Instrumenter {
  public:
@@ -69,31 +70,19 @@ class Instrumenter {
   [[nodiscard]] const Instruction& at(int index) const {
     return assembly_.instructions[static_cast<std::size_t>(index)];
   }
-  [[nodiscard]] bool is(int index, std::uint8_t opcode) const {
+  [[nodiscard]] bool is(int index, Opcode opcode) const {
     return index >= 0 && index < size_ && at(index).opcode == opcode;
   }
   [[nodiscard]] int depth(int index) const { return result_.depths[static_cast<std::size_t>(index)]; }
 
-  // First instruction of the call that ends at `call`.
-  [[nodiscard]] int start_of_call(int call) const {
-    int start = call;
-    if (is(start - 1, op::kPRECALL)) {
-      --start;
-      if (is(start - 1, op::kKW_NAMES)) {
-        --start;
-      }
-    }
-    return start;
-  }
-
   // The CALL of the group that starts here, the instruction itself if it may have a hook in front, or -1 for no hook.
   [[nodiscard]] int hooked_before(int index) const {
-    if (is(index, op::kKW_NAMES) || is(index, op::kPRECALL)) {
-      const int call = index + (is(index, op::kKW_NAMES) ? 2 : 1);
-      return is(call, op::kCALL) && start_of_call(call) == index ? call : -1;
+    int call = index;
+    while (is(call, op::kKW_NAMES) || is(call, op::kPRECALL)) {
+      ++call;
     }
-    if (is(index, op::kCALL)) {
-      return start_of_call(index) == index ? index : -1;
+    if (call != index || is(call, op::kCALL)) {
+      return is(call, op::kCALL) && start_of_call(assembly_, call) == index ? call : -1;
     }
     const bool inside = (is(index, op::kYIELD_VALUE) && is(index - 1, op::kSEND)) ||
                         (is(index, op::kRESUME) && is(index - 1, op::kYIELD_VALUE)) || closes_send_loop(index);
@@ -203,15 +192,10 @@ class Instrumenter {
     // The first RESUME has no line event, so the hook behind it has no position.
     const Position position = neighbour == first_resume_ ? kNoPosition : at(neighbour).position;
     const std::uint32_t constant = constant_of(key);
-    const auto put = [&](std::uint8_t opcode, std::uint32_t argument) {
-      layout_.add({.opcode = opcode, .arg = argument, .position = position}, neighbour);
-    };
-    put(op::kPUSH_NULL, 0);
-    put(op::kLOAD_CONST, static_cast<std::uint32_t>(callable_));
-    put(op::kLOAD_CONST, constant);
-    put(op::kPRECALL, 1);
-    put(op::kCALL, 1);
-    put(op::kPOP_TOP, 0);
+    const Snippet hook = Snippet().call(static_cast<std::uint32_t>(callable_), {constant}).pop().at(position);
+    for (const Instruction& instruction : hook.code()) {
+      layout_.add(instruction, neighbour);
+    }
     deepest_ = std::max(deepest_, depth_here + kHookSlots);
     return start;
   }

@@ -90,18 +90,6 @@ const rewriter::ExceptionRange* DecodedCode::range_of(int instruction) const {
   return found == assembly.ranges.end() ? nullptr : &*found;
 }
 
-int DecodedCode::call_start(int instruction) const {
-  const auto opcode_at = [this](int index) { return assembly.instructions[static_cast<std::size_t>(index)].opcode; };
-  int start = instruction;
-  if (opcode_at(start) == op::kCALL && start > 0 && opcode_at(start - 1) == op::kPRECALL) {
-    --start;
-  }
-  if (opcode_at(start) == op::kPRECALL && start > 0 && opcode_at(start - 1) == op::kKW_NAMES) {
-    --start;
-  }
-  return start;
-}
-
 std::size_t DecodedCode::call_place() const {
   const auto end = assembly.instructions.begin() + first;
   const auto found = std::find_if(assembly.instructions.begin(), end, [](const Instruction& instruction) {
@@ -118,9 +106,8 @@ bool DecodedCode::polls_eval_breaker(int instruction, bool is_after) const {
 std::vector<int> shown_units(const Assembly& assembly, const std::vector<int>& units) {
   std::vector<int> shown = units;
   for (std::size_t index = assembly.instructions.size(); index-- > 1;) {
-    const int before = assembly.instructions[index - 1].opcode;
-    const int opcode = assembly.instructions[index].opcode;
-    if ((before == op::kPRECALL && opcode == op::kCALL) || (before == op::kKW_NAMES && opcode == op::kPRECALL)) {
+    const auto number = static_cast<int>(index);
+    if (rewriter::start_of_call(assembly, number) != number) {
       shown[index - 1] = shown[index];
     }
   }

@@ -46,7 +46,7 @@ struct DecodedCode {
   // The range whose handler catches an exception of the instruction; null: it leaves the frame.
   [[nodiscard]] const rewriter::ExceptionRange* range_of(int instruction) const;
   // KW_NAMES, PRECALL and CALL belong together: a frame can continue only at the first one.
-  [[nodiscard]] int call_start(int instruction) const;
+  [[nodiscard]] int call_start(int instruction) const { return rewriter::start_of_call(assembly, instruction); }
   // Whether the interpreter polls the eval breaker at the position of this hook.
   [[nodiscard]] bool polls_eval_breaker(int instruction, bool is_after) const;
 

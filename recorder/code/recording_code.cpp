@@ -1,7 +1,6 @@
 #include "recorder/code/recording_code.h"
 
 #include <algorithm>
-#include <array>
 
 #include "recorder/code/leaving.h"
 #include "recorder/code/rule_times.h"
@@ -11,6 +10,7 @@
 #include "rewriter/cpython/code_link.h"
 #include "rewriter/hook_key.h"
 #include "rewriter/instrument.h"
+#include "rewriter/snippet.h"
 #include "rewriter/unit_map.h"
 
 namespace tagalong::recorder {
@@ -20,6 +20,7 @@ namespace op = rewriter::op;
 using rewriter::Assembly;
 using rewriter::ExceptionRange;
 using rewriter::Instruction;
+using rewriter::Snippet;
 
 // Behind the original instructions come the pads, where a redirect starts the recording, and the handler that tells the
 // session that an exception leaves the frame.
@@ -27,23 +28,17 @@ std::vector<int> add_pads_and_handler(Assembly& assembly, const DecodedCode& dec
                                       const std::vector<DecodedCode::Entry>& starts, std::uint32_t hook_constant,
                                       std::uint32_t key_constant) {
   const int end = assembly.size();
+  const auto append = [&assembly](const Snippet& snippet) {
+    assembly.instructions.insert(assembly.instructions.end(), snippet.code().begin(), snippet.code().end());
+  };
   std::vector<int> pads;
   for (const DecodedCode::Entry& entry : starts) {
     pads.push_back(assembly.size());
     // In front of the jump, which may need an EXTENDED_ARG.
-    assembly.instructions.push_back({entry.depth == 0 ? op::kPOP_TOP : op::kNOP});
-    assembly.instructions.push_back({op::kJUMP_BACKWARD_NO_INTERRUPT, 0, entry.first});
+    append(Snippet().put(entry.depth == 0 ? op::kPOP_TOP : op::kNOP).jump_back(entry.first));
   }
   const int handler = assembly.size();
-  for (const Instruction& instruction : std::array<Instruction, 7>{{{op::kPUSH_NULL},
-                                                                    {op::kLOAD_CONST, hook_constant},
-                                                                    {op::kLOAD_CONST, key_constant},
-                                                                    {op::kPRECALL, 1},
-                                                                    {op::kCALL, 1},
-                                                                    {op::kPOP_TOP},
-                                                                    {op::kRERAISE, 1}}}) {
-    assembly.instructions.push_back(instruction);
-  }
+  append(Snippet().call(hook_constant, {key_constant}).pop().put(op::kRERAISE, 1));
   std::vector<ExceptionRange> ranges;
   int covered = decoded.first;
   for (const ExceptionRange& range : assembly.ranges) {
@@ -76,17 +71,9 @@ class Departures {
   }
 
   [[nodiscard]] std::vector<Instruction> code(int yield) const {
-    constexpr std::int32_t kNoDeparture = 10;
-    return {{op::kLOAD_CONST, iterator_},
-            {op::kFOR_ITER, 0, kNoDeparture},
-            {op::kPOP_TOP},
-            {op::kPOP_TOP},
-            {op::kPUSH_NULL},
-            {op::kLOAD_CONST, function_},
-            {op::kLOAD_CONST, keys_[static_cast<std::size_t>(yield)]},
-            {op::kPRECALL, 1},
-            {op::kCALL, 1},
-            {op::kPOP_TOP}};
+    return Snippet()
+        .ask(iterator_, Snippet().pop(2).call(function_, {keys_[static_cast<std::size_t>(yield)]}).pop())
+        .code();
   }
 
  private:
@@ -135,7 +122,7 @@ std::shared_ptr<RecordingCode> RecordingCode::make(std::shared_ptr<const Decoded
       return false;
     }
     const auto place = static_cast<std::size_t>(index);
-    const std::uint8_t opcode = assembly.instructions[place].opcode;
+    const rewriter::Opcode opcode = assembly.instructions[place].opcode;
     return decoded->is_handler[place] || wants_before(opcode) ||
            (has_arrays && (may_have_array_proxy(opcode) || decoded->spans.wants_hook(index)));
   };
@@ -143,7 +130,7 @@ std::shared_ptr<RecordingCode> RecordingCode::make(std::shared_ptr<const Decoded
     if (index >= count) {
       return false;
     }
-    const std::uint8_t opcode = assembly.instructions[static_cast<std::size_t>(index)].opcode;
+    const rewriter::Opcode opcode = assembly.instructions[static_cast<std::size_t>(index)].opcode;
     return wants_after(opcode) || (has_every_hook && rule_time(opcode) == When::kLater);
   };
   if (home != nullptr) {

@@ -10,7 +10,7 @@ namespace {
 constexpr std::array<When, 256> times() {
   std::array<When, 256> times{};
 #define TAGALONG_RULE(name, time, method) times.at(rewriter::op::k##name) = When::time;
-#include "recorder/code/rules.inc"
+#include "version/rules.inc"
 #undef TAGALONG_RULE
   return times;
 }
@@ -19,9 +19,9 @@ constexpr std::array<When, 256> kTimes = times();
 
 }  // namespace
 
-When rule_time(std::uint8_t opcode) { return kTimes.at(opcode); }
+When rule_time(rewriter::Opcode opcode) { return kTimes.at(opcode); }
 
-bool wants_before(std::uint8_t opcode) {
+bool wants_before(rewriter::Opcode opcode) {
 #ifdef TAGALONG_CHECKS
   // Builds with checks compare the shadow stack with the real one before every instruction that changes the frame.
   return rule_time(opcode) != When::kNone;
@@ -31,7 +31,7 @@ bool wants_before(std::uint8_t opcode) {
 #endif
 }
 
-bool wants_after(std::uint8_t opcode) {
+bool wants_after(rewriter::Opcode opcode) {
   const When when = rule_time(opcode);
   return when == When::kAfter || when == When::kBoth;
 }

@@ -139,9 +139,9 @@ PyObject* power(PyObject* self, PyObject* right, PyObject* /*modulus*/) {
   return binary<kArgument>(self, right);
 }
 
-template <int kOpcode>
+template <replay::UnaryOperator kOperator>
 PyObject* unary(PyObject* self) {
-  return operate({.kind = ArrayOperator::Kind::kUnary, .code = kOpcode}, std::array{self});
+  return operate({.kind = ArrayOperator::Kind::kUnary, .code = static_cast<int>(kOperator)}, std::array{self});
 }
 
 PyObject* compare(PyObject* self, PyObject* right, int comparison) {
@@ -251,9 +251,9 @@ PyTypeObject* make_type() {
       {Py_tp_call, reinterpret_cast<void*>(PyVectorcall_Call)},
       {Py_tp_richcompare, reinterpret_cast<void*>(compare)},
       {Py_mp_ass_subscript, reinterpret_cast<void*>(assign)},
-      {Py_nb_negative, reinterpret_cast<void*>(unary<UNARY_NEGATIVE>)},
-      {Py_nb_positive, reinterpret_cast<void*>(unary<UNARY_POSITIVE>)},
-      {Py_nb_invert, reinterpret_cast<void*>(unary<UNARY_INVERT>)},
+      {Py_nb_negative, reinterpret_cast<void*>(unary<replay::UnaryOperator::kNegative>)},
+      {Py_nb_positive, reinterpret_cast<void*>(unary<replay::UnaryOperator::kPositive>)},
+      {Py_nb_invert, reinterpret_cast<void*>(unary<replay::UnaryOperator::kInvert>)},
       {Py_nb_add, slot<NB_ADD>()},
       {Py_nb_and, slot<NB_AND>()},
       {Py_nb_floor_divide, slot<NB_FLOOR_DIVIDE>()},

@@ -23,7 +23,7 @@ unsigned temporaries(std::span<PyObject* const> operands) {
 array::ArrayVerb verb_of(const ArrayOperator& op, std::span<const int> numbers, unsigned temporaries) {
   const bool is_faulty = replay::is_faulty(replay::Stage::deferred_arrays);
   return {.kind = op.kind,
-          .code = op.kind == ArrayOperator::Kind::kUnary ? static_cast<int>(replay::unary_operator(op.code))
+          .code = op.kind == ArrayOperator::Kind::kUnary                                      ? op.code
                   : is_faulty && op.kind == ArrayOperator::Kind::kBinary && op.code == NB_ADD ? NB_SUBTRACT
                                                                                               : op.code,
           .object = op.kind == ArrayOperator::Kind::kCall ? op.callable.get() : nullptr,
@@ -57,7 +57,7 @@ PyObject* execute_operator(const ArrayOperator& op, std::span<PyObject* const> o
           case ArrayOperator::Kind::kBinary:
             return site.binary(static_cast<array::BinaryOperator>(op.code), operands[0], operands[1], mask, result);
           case ArrayOperator::Kind::kUnary:
-            return site.unary(replay::unary_operator(op.code), operands[0], mask, result);
+            return site.unary(static_cast<replay::UnaryOperator>(op.code), operands[0], mask, result);
           case ArrayOperator::Kind::kCompare:
             return site.compare(op.code, operands[0], operands[1], mask, result);
           default:
@@ -70,7 +70,7 @@ PyObject* execute_operator(const ArrayOperator& op, std::span<PyObject* const> o
           case ArrayOperator::Kind::kBinary:
             return replay::binary_operation(op.code, operands[0], operands[1]);
           case ArrayOperator::Kind::kUnary:
-            return replay::unary_operation(op.code, operands[0]);
+            return replay::unary_operation(static_cast<replay::UnaryOperator>(op.code), operands[0]);
           case ArrayOperator::Kind::kCompare:
             return PyObject_RichCompare(operands[0], operands[1], op.code);
           default:

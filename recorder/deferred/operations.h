@@ -25,7 +25,7 @@ namespace tagalong::recorder {
 struct ArrayOperator {
   using Kind = array::ArrayVerb::Kind;
   Kind kind;
-  int code = 0;       // NB_ADD …, UNARY_NEGATIVE …, Py_LT …, or array::Reduction
+  int code = 0;       // NB_ADD …, UnaryOperator, Py_LT …, or array::Reduction
   Ref callable = {};  // of a call: the ufunc, or np.where; of a reduction: np.sum …
 };
 

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "recorder/base/hints.h"
+#include "recorder/code/instruction_kinds.h"
 #include "recorder/deferred/array_proxy.h"
 #include "recorder/deferred/deferred_arrays.h"
 #include "recorder/deferred/deferred_calls.h"
@@ -24,6 +25,8 @@
 #include "rewriter/cpython/objects/instances.h"
 
 namespace tagalong::recorder {
+
+namespace op = rewriter::op;
 
 long min_deferred = kMinDeferred;
 
@@ -117,16 +120,16 @@ bool may_execute_call(PyObject* const* arguments, std::size_t count, bool has_ke
 PyObject** callable_of(PyObject** arguments) { return arguments[-2] == nullptr ? arguments - 1 : arguments - 2; }
 
 bool is_product(const rewriter::Instruction& instruction) {
-  return instruction.opcode == BINARY_OP &&
+  return instruction.opcode == op::kBINARY_OP &&
          (instruction.arg == NB_MATRIX_MULTIPLY || instruction.arg == NB_INPLACE_MATRIX_MULTIPLY);
 }
 
 std::size_t operand_count(const rewriter::Instruction& instruction) {
   switch (instruction.opcode) {
-    case CALL:
+    case op::kCALL:
       return static_cast<std::size_t>(instruction.arg);
-    case BINARY_OP:
-    case COMPARE_OP:
+    case op::kBINARY_OP:
+    case op::kCOMPARE_OP:
       return 2;
     default:
       return 1;
@@ -214,12 +217,12 @@ bool is_plain_array_attribute(PyObject* attribute, PyObject* name) {
 
 // Whether an instruction that loads runs no code of the program. `end`: the stack's end in front of it.
 bool is_load_without_user_code(const rewriter::Instruction& instruction, PyObject* name, PyObject* const* end) {
-  if (instruction.opcode == LOAD_ATTR || instruction.opcode == LOAD_METHOD) {
+  if (instruction.opcode == op::kLOAD_ATTR || instruction.opcode == op::kLOAD_METHOD) {
     PyObject* owner = end[-1];
     PyTypeObject* const of = Py_TYPE(owner);
     if (is_deferred_array(owner)) {
       // The proxy type has these methods, too (array_proxy.cpp).
-      return instruction.opcode == LOAD_METHOD && is_array_type(Py_TYPE(array_behind(owner))) &&
+      return instruction.opcode == op::kLOAD_METHOD && is_array_type(Py_TYPE(array_behind(owner))) &&
              array::may_be_reduction(name) && _PyType_Lookup(Py_TYPE(owner), name) != nullptr;
     }
     if (is_array_type(of)) {
@@ -231,7 +234,7 @@ bool is_load_without_user_code(const rewriter::Instruction& instruction, PyObjec
            (of->tp_getattro == PyObject_GenericGetAttr && _PyType_Lookup(of, name) == nullptr &&
             (instance_dict == nullptr || !cpython::asks_keys(instance_dict, name)));
   }
-  if (instruction.opcode == BINARY_SUBSCR) {
+  if (instruction.opcode == op::kBINARY_SUBSCR) {
     PyObject* const container = end[-2];
     PyObject* const index = end[-1];
     if (!is_array_type(Py_TYPE(container)) && !PyList_CheckExact(container) && !PyTuple_CheckExact(container)) {
@@ -244,7 +247,7 @@ bool is_load_without_user_code(const rewriter::Instruction& instruction, PyObjec
 
 // Prepares an instruction that only loads, or makes a container.
 bool prepare_passed(const rewriter::Instruction& instruction, PyObject* name, const ArrayPlace& place) {
-  const bool is_made = instruction.opcode == BUILD_TUPLE || instruction.opcode == BUILD_SLICE;
+  const bool is_made = instruction.opcode == op::kBUILD_TUPLE || instruction.opcode == op::kBUILD_SLICE;
   const bool is_harmless = is_made ? std::none_of(place.end - instruction.arg, place.end, is_deferred_array)
                                    : is_load_without_user_code(instruction, name, place.end);
   return is_harmless || force_deferred(place.frame, place.end);
@@ -252,9 +255,9 @@ bool prepare_passed(const rewriter::Instruction& instruction, PyObject* name, co
 
 }  // namespace
 
-bool may_have_array_proxy(std::uint8_t opcode) {
-  return opcode == BINARY_OP || opcode == COMPARE_OP || opcode == UNARY_NEGATIVE || opcode == UNARY_INVERT ||
-         opcode == UNARY_POSITIVE || opcode == CALL || opcode == STORE_SUBSCR;
+bool may_have_array_proxy(rewriter::Opcode opcode) {
+  return opcode == op::kBINARY_OP || opcode == op::kCOMPARE_OP || unary_operator(opcode) || opcode == op::kCALL ||
+         opcode == op::kSTORE_SUBSCR;
 }
 
 bool prepare_arrays(const rewriter::Instruction& instruction, bool has_keywords, PyObject* name,
@@ -264,17 +267,18 @@ bool prepare_arrays(const rewriter::Instruction& instruction, bool has_keywords,
   const std::size_t count = operand_count(instruction);
   PyObject** const operands = place.end - count;
   if (may_have_array_proxy(instruction.opcode)) {
-    if (instruction.opcode == STORE_SUBSCR) {
+    if (instruction.opcode == op::kSTORE_SUBSCR) {
       return prepare_store(place);
     }
-    const bool is_operation = instruction.opcode == CALL ? operands[-2] == nullptr && count != 0 && !has_keywords &&
-                                                               elementwise_arguments(operands[-1]) == count
-                                                         : !is_product(instruction);
+    const bool is_operation =
+        instruction.opcode == op::kCALL
+            ? operands[-2] == nullptr && count != 0 && !has_keywords && elementwise_arguments(operands[-1]) == count
+            : !is_product(instruction);
     if (instruction.opcode != CALL && place.may_extend && are_numbers({operands, count})) {
       return true;  // arithmetic of Python numbers in the middle of a line
     }
     // A function and its argument, or a method and its instance.
-    if (instruction.opcode == CALL && !has_keywords && count == (operands[-2] == nullptr ? 1 : 0)) {
+    if (instruction.opcode == op::kCALL && !has_keywords && count == (operands[-2] == nullptr ? 1 : 0)) {
       PyObject** const callable = callable_of(operands);
       if (const array::Reduction reduction = reduction_of(*callable); reduction != array::Reduction::kCount) {
         return prepare_reduction(reduction, callable[1], place);
@@ -286,7 +290,7 @@ bool prepare_arrays(const rewriter::Instruction& instruction, bool has_keywords,
     if (!force_deferred(place.frame, place.end)) {
       return false;
     }
-    prepare_proxy({.has_proxy = instruction.opcode == CALL && may_execute_call(operands, count, has_keywords)});
+    prepare_proxy({.has_proxy = instruction.opcode == op::kCALL && may_execute_call(operands, count, has_keywords)});
     return true;
   }
   if (deferred == nullptr) {
@@ -312,9 +316,9 @@ bool put_array_proxy(const rewriter::Instruction& instruction, const ArrayPlace&
   }
   PyObject** const end = place.end;
   PyObject** dispatched = end - operand_count(instruction);
-  dispatched = instruction.opcode == CALL           ? callable_of(dispatched)
-               : instruction.opcode == STORE_SUBSCR ? end - 2
-                                                    : dispatched;
+  dispatched = instruction.opcode == op::kCALL           ? callable_of(dispatched)
+               : instruction.opcode == op::kSTORE_SUBSCR ? end - 2
+                                                         : dispatched;
   if (is_deferred_array(*dispatched) || put_proxy(dispatched)) {
     return true;
   }

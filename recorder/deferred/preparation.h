@@ -21,7 +21,7 @@ inline constexpr long kMinDeferred = 384L << 10U;
 extern long min_deferred;
 
 // Whether this opcode may need a proxy.
-[[nodiscard]] bool may_have_array_proxy(std::uint8_t opcode);
+[[nodiscard]] bool may_have_array_proxy(rewriter::Opcode opcode);
 
 struct ArrayPlace {
   cpython::Frame* frame;

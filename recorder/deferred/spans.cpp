@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "recorder/code/instruction_kinds.h"
+
 namespace tagalong::recorder {
 namespace {
 
@@ -13,15 +15,12 @@ using rewriter::Instruction;
 
 bool is_operator(const Instruction& instruction) {
   switch (instruction.opcode) {
-    case op::kUNARY_NEGATIVE:
-    case op::kUNARY_POSITIVE:
-    case op::kUNARY_INVERT:
     case op::kCOMPARE_OP:
       return true;
     case op::kBINARY_OP:
       return instruction.arg < NB_INPLACE_ADD && instruction.arg != NB_MATRIX_MULTIPLY;
     default:
-      return false;
+      return unary_operator(instruction.opcode).has_value();
   }
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <string_view>
 
+#include "recorder/code/instruction_kinds.h"
 #include "recorder/inlining/lookups.h"
 #include "replay/objects/overloads.h"
 #include "rewriter/base/errors.h"
@@ -87,13 +88,13 @@ CallTarget CallForms::find_target(int number, cpython::Frame* callee) {
     case op::kLOAD_METHOD:
       target.operands = 1;
       if (end[-1] == first_argument(callee) &&
-          property_part(Py_TYPE(end[-1]), name(static_cast<int>(instruction.arg)), "fget") == target.function) {
+          property_part(Py_TYPE(end[-1]), name_of(instruction), "fget") == target.function) {
         target.form = CallForm::kProperty;
-        target.object = _PyType_Lookup(Py_TYPE(end[-1]), name(static_cast<int>(instruction.arg)));
+        target.object = _PyType_Lookup(Py_TYPE(end[-1]), name_of(instruction));
         // LOAD_METHOD does the look-up of getattr() itself.
         if (instruction.opcode == op::kLOAD_ATTR) {
           target.returns = ReturnKind::kAttribute;
-          target.operation = static_cast<int>(instruction.arg);
+          target.operation = static_cast<int>(rewriter::index_of(instruction.opcode, instruction.arg));
         }
         return target;
       }
@@ -102,9 +103,9 @@ CallTarget CallForms::find_target(int number, cpython::Frame* callee) {
     case op::kSTORE_ATTR:
       target.operands = 2;
       if (end[-1] == first_argument(callee) && Py_TYPE(end[-1])->tp_setattro == PyObject_GenericSetAttr &&
-          property_part(Py_TYPE(end[-1]), name(static_cast<int>(instruction.arg)), "fset") == target.function) {
+          property_part(Py_TYPE(end[-1]), name_of(instruction), "fset") == target.function) {
         target.form = CallForm::kSetter;
-        target.object = _PyType_Lookup(Py_TYPE(end[-1]), name(static_cast<int>(instruction.arg)));
+        target.object = _PyType_Lookup(Py_TYPE(end[-1]), name_of(instruction));
         target.returns = ReturnKind::kDiscard;
         return target;
       }
@@ -113,7 +114,7 @@ CallTarget CallForms::find_target(int number, cpython::Frame* callee) {
     case op::kDELETE_ATTR:
       target.operands = 1;
       if (end[-1] == first_argument(callee) && Py_TYPE(end[-1])->tp_setattro == PyObject_GenericSetAttr &&
-          property_part(Py_TYPE(end[-1]), name(static_cast<int>(instruction.arg)), "fdel") == target.function) {
+          property_part(Py_TYPE(end[-1]), name_of(instruction), "fdel") == target.function) {
         target.form = CallForm::kSetter;
         target.returns = ReturnKind::kDiscard;
         return target;
@@ -238,9 +239,10 @@ void CallForms::find_special(CallTarget& target, PyObject* const* end, cpython::
     case op::kUNARY_NEGATIVE:
     case op::kUNARY_POSITIVE:
     case op::kUNARY_INVERT: {
-      const char* method = instruction.opcode == op::kUNARY_NEGATIVE   ? "__neg__"
-                           : instruction.opcode == op::kUNARY_POSITIVE ? "__pos__"
-                                                                       : "__invert__";
+      const replay::UnaryOperator symbol = *unary_operator(instruction.opcode);
+      const char* method = symbol == replay::UnaryOperator::kNegative   ? "__neg__"
+                           : symbol == replay::UnaryOperator::kPositive ? "__pos__"
+                                                                        : "__invert__";
       target.operands = 1;
       target.order = {0};
       target.form = is_method(end[-1], method) ? CallForm::kSpecial : CallForm::kNone;

@@ -9,7 +9,7 @@
 #include "rewriter/base/errors.h"
 #include "rewriter/base/text.h"
 #include "rewriter/cpython/generators.h"
-#include "rewriter/versions/builtins.h"
+#include "version/builtins.h"
 
 namespace tagalong::recorder {
 
@@ -75,7 +75,7 @@ const Row* row_of_function(PyObject* callable) {
   }
   const std::string_view name = reinterpret_cast<PyCFunctionObject*>(callable)->m_ml->ml_name;
   for (const Row& row : kFunctions) {
-    if (row.name == name && !(rewriter::kSumCompensates && row.consumer == Consumer::kSum)) {
+    if (row.name == name && !(version::kSumCompensates && row.consumer == Consumer::kSum)) {
       return &row;
     }
   }

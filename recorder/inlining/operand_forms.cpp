@@ -47,7 +47,9 @@ constexpr OperandForms::FormRow OperandForms::kFormRows[] = {
 namespace {
 
 // Which function of a property the instruction calls.
-int accessor_part(std::uint8_t opcode) { return opcode == op::kSTORE_ATTR ? 1 : opcode == op::kDELETE_ATTR ? 2 : 0; }
+int accessor_part(rewriter::Opcode opcode) {
+  return opcode == op::kSTORE_ATTR ? 1 : opcode == op::kDELETE_ATTR ? 2 : 0;
+}
 
 Ref interned(const char* text) {
   Ref name = Ref::steal(PyUnicode_InternFromString(text));
@@ -280,7 +282,7 @@ Values OperandForms::take_accessor(Call& call) {
   const Value owner = call.operands.back();
   guard_version(call, owner, Py_TYPE(call.live[call.target.operands - 1]));
   emit(Op::guard_accessor, {owner}, call.here, accessor_part(instruction.opcode),
-       checked(Ref::steal(PyTuple_Pack(2, name(static_cast<int>(instruction.arg)), call.target.function))));
+       checked(Ref::steal(PyTuple_Pack(2, name_of(instruction), call.target.function))));
   take_constant_function(call);
   if (instruction.opcode == op::kSTORE_ATTR) {
     return {call.operands[1], call.operands[0]};  // on the stack: value, owner
@@ -292,7 +294,7 @@ Values OperandForms::take_accessor(Call& call) {
 Values OperandForms::take_hook(Call& call) {
   const Instruction& instruction = instruction_at(current_);
   const Value owner = top().stack.back();
-  PyObject* text = name(static_cast<int>(instruction.arg));
+  PyObject* text = name_of(instruction);
   guard_version(call, owner, Py_TYPE(cpython::stack_base(top().live)[top().stack.size() - 1]));
   if (call.target.is_fallback) {
     emit(Op::guard_no_attribute, {owner}, call.here, 0, Ref::create(text));
@@ -312,7 +314,7 @@ Values OperandForms::take_descriptor(Call& call) {
   const Value owner = top().stack.back();
   PyTypeObject* owner_type = Py_TYPE(cpython::stack_base(top().live)[top().stack.size() - 1]);
   PyTypeObject* type = Py_TYPE(call.target.object);
-  PyObject* text = name(static_cast<int>(instruction.arg));
+  PyObject* text = name_of(instruction);
   guard_version(call, owner, owner_type);
   const Value descriptor = emit(Op::class_attribute, {owner}, kNoSnapshot, 0, Ref::create(text));
   note(descriptor, call.target.object);

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <utility>
 
-#include "recorder/code/truth_jump.h"
+#include "recorder/code/instruction_kinds.h"
 #include "recorder/inlining/call_forms.h"
 #include "recorder/inlining/lookups.h"
 #include "rewriter/cpython/objects/dicts.h"
@@ -90,7 +90,7 @@ void CallForms::find_operator(CallTarget& target, PyObject* const* end, PyObject
     return;
   }
   const Instruction& instruction = instruction_at(current_);
-  const auto argument = static_cast<int>(instruction.arg);
+  const auto argument = static_cast<int>(rewriter::index_of(instruction.opcode, instruction.arg));
   const auto kind = instruction.opcode == op::kCOMPARE_OP ? OperatorKind::kCompare : OperatorKind::kBinary;
   if (!replay::is_operator_method(kind, argument, Py_TYPE(self), target.function)) {
     return;  // a finaliser of one operand runs; the other one may be gone
@@ -217,7 +217,7 @@ void CallForms::find_builtin(CallTarget& target, PyObject* callable, PyObject* s
 void CallForms::find_attribute(CallTarget& target, PyObject* const* end, cpython::Frame* callee) const {
   const Instruction& instruction = instruction_at(current_);
   PyObject* owner = end[-1];
-  PyObject* text = name(static_cast<int>(instruction.arg));
+  PyObject* text = name_of(instruction);
   const PyCodeObject* code = cpython::code_of(callee);
   const bool reads = instruction.opcode == op::kLOAD_ATTR || instruction.opcode == op::kLOAD_METHOD;
   const bool stores = instruction.opcode == op::kSTORE_ATTR;
@@ -247,7 +247,7 @@ void CallForms::find_attribute(CallTarget& target, PyObject* const* end, cpython
         is_method(owner, is_fallback ? "__getattr__" : "__getattribute__", target.function)) {
       target.form = CallForm::kHook;
       target.returns = ReturnKind::kAttribute;
-      target.operation = static_cast<int>(instruction.arg);
+      target.operation = static_cast<int>(rewriter::index_of(instruction.opcode, instruction.arg));
       target.is_fallback = is_fallback;
     }
     return;
@@ -268,7 +268,7 @@ void CallForms::find_attribute(CallTarget& target, PyObject* const* end, cpython
   target.returns = reads ? ReturnKind::kPlain : ReturnKind::kDiscard;
   if (instruction.opcode == op::kLOAD_ATTR) {
     target.returns = ReturnKind::kAttribute;
-    target.operation = static_cast<int>(instruction.arg);
+    target.operation = static_cast<int>(rewriter::index_of(instruction.opcode, instruction.arg));
   }
 }
 

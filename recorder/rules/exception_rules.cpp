@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "recorder/code/instruction_kinds.h"
 #include "recorder/code/rule_times.h"
-#include "recorder/code/truth_jump.h"
 #include "recorder/deferred/deferred_expression.h"
 #include "rewriter/base/errors.h"
 
@@ -45,7 +45,7 @@ bool ExceptionRules::find_raising(int unit, PyObject* exception) {
   }
   const bool has_returned = top().call_result != kNoValue;  // C code raises nothing more after a recorded call
   const auto cannot_raise = [this](int index) {
-    const std::uint8_t opcode = instruction_at(index).opcode;
+    const rewriter::Opcode opcode = instruction_at(index).opcode;
     return rule_time(opcode) == When::kNone || opcode == op::kJUMP_BACKWARD || opcode == op::kRETURN_VALUE;
   };
   if (instruction < 0 || has_returned || cannot_raise(instruction)) {
@@ -363,7 +363,7 @@ void ExceptionRules::unwind_inlined() {
   // Records what the C code between callee and caller does with the exception.
   if (callee.return_kind == replay::ReturnKind::kAttribute) {
     emit(Op::complete_attribute_error, {caller.stack.back()}, kNoSnapshot, 0,
-         Ref::create(name(static_cast<int>(instruction_at(current_).arg))));
+         Ref::create(name_of(instruction_at(current_))));
   }
   if (callee.return_kind == replay::ReturnKind::kConsumer) {
     abandon_consumer();

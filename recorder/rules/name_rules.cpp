@@ -115,10 +115,8 @@ void NameRules::delete_deref(const Instruction& instruction) {
 // Whether looking up the instruction's global name may run user code.
 bool NameRules::asks_keys(const Instruction& instruction) const {
   bool reads = true;
-  bool is_shifted = false;
   switch (instruction.opcode) {
     case rewriter::op::kLOAD_GLOBAL:
-      is_shifted = true;
       break;
     case rewriter::op::kSTORE_GLOBAL:
     case rewriter::op::kDELETE_GLOBAL:
@@ -135,7 +133,7 @@ bool NameRules::asks_keys(const Instruction& instruction) const {
     default:
       return false;
   }
-  PyObject* text = name(static_cast<int>(is_shifted ? instruction.arg >> 1U : instruction.arg));
+  PyObject* text = name_of(instruction);
   PyObject* globals = frames_.back().live->f_globals;
   PyObject* builtins = frames_.back().live->f_builtins;
   return (PyDict_Check(globals) && cpython::asks_keys(globals, text)) ||
@@ -157,11 +155,10 @@ void NameRules::load_global(const Instruction& instruction) {
     return;
   }
   const SnapshotId here = snapshot();
-  if ((instruction.arg & 1U) != 0) {
+  if (rewriter::has_second_value(instruction.opcode, instruction.arg)) {
     push(null_value());
   }
-  const Value result =
-      emit(Op::load_global, {top().function}, here, 0, Ref::create(name(static_cast<int>(instruction.arg >> 1U))));
+  const Value result = emit(Op::load_global, {top().function}, here, 0, Ref::create(name_of(instruction)));
   hold(result);
   push(result);
   note(result, live_stack(0));
@@ -183,7 +180,7 @@ void NameRules::bind_global(const Instruction& instruction) {
   PyTypeObject* type = abstract(value).exact != nullptr ? abstract(value).exact : abstract(value).seen;
   const bool is_number = type == &PyLong_Type || type == &PyFloat_Type || type == &PyBool_Type;
   emit(is_in_loop() && is_number && !is_first ? Op::rebind_global : Op::store_global, {top().function, value}, here, 0,
-       Ref::create(name(static_cast<int>(instruction.arg))));
+       Ref::create(name_of(instruction)));
   release(value);
   flush_drops();
 }
@@ -193,7 +190,7 @@ void NameRules::delete_global(const Instruction& instruction) {
   if (stop_if_lookup_may_run_user_code(instruction)) {
     return;
   }
-  emit(Op::delete_global, {top().function}, snapshot(), 0, Ref::create(name(static_cast<int>(instruction.arg))));
+  emit(Op::delete_global, {top().function}, snapshot(), 0, Ref::create(name_of(instruction)));
 }
 
 // --- frames whose variables are in a mapping
@@ -225,7 +222,7 @@ void NameRules::load_name(const Instruction& instruction) {
     return;
   }
   const SnapshotId here = snapshot();
-  Ref name_object = Ref::create(name(static_cast<int>(instruction.arg)));
+  Ref name_object = Ref::create(name_of(instruction));
   const Value result = has_plain_names_
                            ? emit(Op::load_global, {top().function}, here, 0, std::move(name_object))
                            : emit(Op::load_name, {top().function, names_value()}, here, 0, std::move(name_object));
@@ -245,7 +242,7 @@ void NameRules::store_name(const Instruction& instruction) {
   const SnapshotId here = snapshot();
   const Value names = names_value();
   const Value value = pop();
-  emit(Op::store_name, {top().function, names, value}, here, 0, Ref::create(name(static_cast<int>(instruction.arg))));
+  emit(Op::store_name, {top().function, names, value}, here, 0, Ref::create(name_of(instruction)));
   release(value);
   flush_drops();
 }
@@ -255,7 +252,7 @@ void NameRules::delete_name(const Instruction& instruction) {
     return;
   }
   const SnapshotId here = snapshot();
-  Ref name_object = Ref::create(name(static_cast<int>(instruction.arg)));
+  Ref name_object = Ref::create(name_of(instruction));
   if (has_plain_names_) {
     emit(Op::delete_global, {top().function}, here, 0, std::move(name_object));
   } else {

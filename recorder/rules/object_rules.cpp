@@ -307,8 +307,8 @@ void ObjectRules::import_name(const Instruction& instruction) {
   const SnapshotId here = snapshot();
   const Value names = pop();
   const Value level = pop();
-  const Value result = emit(Op::import_name, {top().function, level, names}, here, 0,
-                            Ref::create(name(static_cast<int>(instruction.arg))));
+  const Value result =
+      emit(Op::import_name, {top().function, level, names}, here, 0, Ref::create(name_of(instruction)));
   hold(result);
   push(result);
   note(result, live_stack(0));
@@ -319,7 +319,7 @@ void ObjectRules::import_name(const Instruction& instruction) {
 
 void ObjectRules::import_from(const Instruction& instruction) {
   if (!is_before_) {
-    produce_keeping(Op::import_from, 1, 0, Ref::create(name(static_cast<int>(instruction.arg))));
+    produce_keeping(Op::import_from, 1, 0, Ref::create(name_of(instruction)));
   }
 }
 

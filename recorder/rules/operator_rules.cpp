@@ -2,6 +2,7 @@
 #include <opcode.h>
 
 #include "recorder/base/hints.h"
+#include "recorder/code/instruction_kinds.h"
 #include "recorder/rules/object_rules.h"
 #include "replay/objects/unboxed.h"
 #include "rewriter/cpython/objects/dicts.h"
@@ -10,28 +11,31 @@
 
 namespace tagalong::recorder {
 
+using replay::UnaryOperator;
+
 void ObjectRules::unary(const Instruction& instruction) {
   if (is_before_) {
     return;
   }
+  const UnaryOperator op = *unary_operator(instruction.opcode);
+  const int number = static_cast<int>(op);
   const Value value = top().stack.back();
-  if (is_in_loop() && instruction.opcode == UNARY_NEGATIVE && known_number(value) != nullptr && !is_big_result()) {
+  if (is_in_loop() && op == UnaryOperator::kNegative && known_number(value) != nullptr && !is_big_result()) {
     PyTypeObject* type = known_number(value);
     guard_exact(value, type, snapshot());
-    produce(Op::unary_op, 1, instruction.opcode);
+    produce(Op::unary_op, 1, number);
     abstract(top().stack.back()).exact = type;
     return;
   }
   PyTypeObject* scalar = known_scalar(value);
-  if (is_in_loop() && !has_raised_ && instruction.opcode == UNARY_NEGATIVE &&
-      replay::is_numpy(replay::unboxed_of(scalar))) {
+  if (is_in_loop() && !has_raised_ && op == UnaryOperator::kNegative && replay::is_numpy(replay::unboxed_of(scalar))) {
     guard_exact(value, scalar, snapshot());
-    produce(Op::unary_op, 1, instruction.opcode);
+    produce(Op::unary_op, 1, number);
     abstract(top().stack.back()).exact = scalar;
     return;
   }
   const bool is_array = is_array_type(abstract(value).seen);
-  produce(is_array ? Op::array_unary : Op::unary_op, 1, instruction.opcode);
+  produce(is_array ? Op::array_unary : Op::unary_op, 1, number);
 }
 
 void ObjectRules::unary_not(const Instruction& /*instruction*/) {
@@ -112,22 +116,23 @@ void ObjectRules::compare(const Instruction& instruction) {
   if (is_before_) {
     return;
   }
+  const auto comparison = rewriter::index_of(instruction.opcode, instruction.arg);
   const Values& stack = top().stack;
   const Value left = stack[stack.size() - 2];
   const Value right = stack.back();
   const bool is_float = known_number(left) == &PyFloat_Type || known_number(right) == &PyFloat_Type;
   if (establish_numbers(left, right, snapshot())) {
-    produce(is_float ? Op::float_compare : Op::int_compare, 2, instruction.arg);
+    produce(is_float ? Op::float_compare : Op::int_compare, 2, comparison);
     abstract(top().stack.back()).exact = &PyBool_Type;
     return;
   }
   if (establish_scalars(left, right)) {
-    produce(Op::scalar_compare, 2, instruction.arg);
+    produce(Op::scalar_compare, 2, comparison);
     abstract(top().stack.back()).exact = replay::type_of(replay::Unboxed::kNumpyBool);
     return;
   }
   const bool is_array = is_array_type(abstract(left).seen) || is_array_type(abstract(right).seen);
-  produce(is_array ? Op::array_compare : Op::compare_op, 2, instruction.arg);
+  produce(is_array ? Op::array_compare : Op::compare_op, 2, comparison);
 }
 
 void ObjectRules::is_op(const Instruction& instruction) {
@@ -222,7 +227,7 @@ bool asks_keys_of_its_own(PyObject* owner, PyObject* text) {
 }  // namespace
 
 void ObjectRules::load_attr(const Instruction& instruction) {
-  PyObject* text = name(static_cast<int>(instruction.arg));
+  PyObject* text = name_of(instruction);
   if (is_before_) {
     if (asks_keys_of_its_own(live_stack(0), text)) {
       stop(Stop::k_asks_keys);
@@ -235,7 +240,7 @@ void ObjectRules::load_attr(const Instruction& instruction) {
 }
 
 void ObjectRules::store_attr(const Instruction& instruction) {
-  PyObject* text = name(static_cast<int>(instruction.arg));
+  PyObject* text = name_of(instruction);
   if (!is_before_) {
     consume(Op::store_attr, 2, {1, 0}, Ref::create(text));  // value, owner
   } else if (asks_keys_of_its_own(live_stack(0), text)) {
@@ -245,12 +250,12 @@ void ObjectRules::store_attr(const Instruction& instruction) {
 
 void ObjectRules::delete_attr(const Instruction& instruction) {
   if (!is_before_) {
-    consume(Op::delete_attr, 1, {0}, Ref::create(name(static_cast<int>(instruction.arg))));
+    consume(Op::delete_attr, 1, {0}, Ref::create(name_of(instruction)));
   }
 }
 
 void ObjectRules::load_method(const Instruction& instruction) {
-  PyObject* text = name(static_cast<int>(instruction.arg));
+  PyObject* text = name_of(instruction);
   if (is_before_) {
     if (asks_keys_of_its_own(live_stack(0), text)) {
       stop(Stop::k_asks_keys);

@@ -9,7 +9,7 @@ struct Rules::Table {
   static constexpr std::array<Rule, 256> make() {
     std::array<Rule, 256> rules{};
 #define TAGALONG_RULE(name, time, method) rules.at(rewriter::op::k##name) = &Rules::method;
-#include "recorder/code/rules.inc"
+#include "version/rules.inc"
 #undef TAGALONG_RULE
     return rules;
   }

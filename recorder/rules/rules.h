@@ -1,4 +1,4 @@
-// The recording rules: what one instruction means for the graph, by the table in recorder/code/rules.inc. The base
+// The recording rules: what one instruction means for the graph, by the table in version/rules.inc. The base
 // classes have the rules, by kind of instruction.
 #pragma once
 

@@ -74,6 +74,9 @@ class ShadowState : public Emitter {
 
   [[nodiscard]] PyObject* live_stack(int from_top) const;  // objects on the real stack at this hook
   [[nodiscard]] PyObject* name(int index) const;
+  [[nodiscard]] PyObject* name_of(const Instruction& instruction) const {
+    return name(static_cast<int>(rewriter::index_of(instruction.opcode, instruction.arg)));
+  }
   [[nodiscard]] int call_start() const { return call_start(current_); }
   [[nodiscard]] int call_start(int instruction) const;
   [[nodiscard]] PyObject* keyword_names() const;

@@ -15,11 +15,9 @@ struct Operator {
 };
 
 constexpr std::array kUnary = {
-#ifdef UNARY_POSITIVE
-    Operator{UNARY_POSITIVE, "+"},
-#endif
-    Operator{UNARY_NEGATIVE, "-"},
-    Operator{UNARY_INVERT, "~"},
+    Operator{static_cast<std::int64_t>(UnaryOperator::kPositive), "+"},
+    Operator{static_cast<std::int64_t>(UnaryOperator::kNegative), "-"},
+    Operator{static_cast<std::int64_t>(UnaryOperator::kInvert), "~"},
 };
 
 constexpr std::array kBinary = {

@@ -13,6 +13,9 @@
 
 namespace tagalong::replay {
 
+// The immediate of unary_op and array_unary. The last is no operator of the language: the builtin abs() of arrays.
+enum class UnaryOperator : std::uint8_t { kNegative, kPositive, kInvert, kAbsolute };
+
 [[nodiscard]] std::optional<std::string_view> operator_text(Op op, std::int64_t number);
 [[nodiscard]] std::optional<std::int64_t> operator_number(Op op, std::string_view text);
 

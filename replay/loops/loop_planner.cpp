@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "replay/ir/operators.h"
 #include "replay/ir/stages.h"
 #include "replay/objects/known_functions.h"
 
@@ -133,7 +134,7 @@ std::optional<LoopPlan> LoopPlanner::plan_arithmetic(const Node& node) const {
       return chosen && chosen->result == Unboxed::kInt ? Planned({chosen->code, Unboxed::kNumpyInt}) : std::nullopt;
     }
     default:  // unary_op
-      if (node.immediate != UNARY_NEGATIVE || !is_real(0)) {
+      if (node.immediate != static_cast<int>(UnaryOperator::kNegative) || !is_real(0)) {
         return std::nullopt;
       }
       return LoopPlan{is_int(kind(node, 0)) ? LoopCode::kNegateInt : LoopCode::kNegateFloat, kind(node, 0)};

@@ -1,7 +1,5 @@
 #include "replay/objects/eliding_calls.h"
 
-#include <opcode.h>
-
 #include <algorithm>
 #include <array>
 #include <cstring>
@@ -145,10 +143,7 @@ PyObject* next_with_elision(PyFunctionObject* function, PyObject* iterator) {
   static PyObject* const end = PyObject_CallNoArgs(reinterpret_cast<PyObject*>(&PyBaseObject_Type));
   static const auto* const code = new CodeRef([] {
     const Ref constants = end == nullptr ? Ref() : Ref::steal(PyTuple_Pack(1, end));
-    return constants ? cpython::make_namespace_thunk(
-                           {{FOR_ITER, 3}, {SWAP, 2}, {POP_TOP, 0}, {RETURN_VALUE, 0}, {LOAD_CONST, 0}}, nullptr,
-                           constants.get())
-                     : CodeRef();
+    return constants ? cpython::make_namespace_thunk(cpython::next_item(), nullptr, constants.get()) : CodeRef();
   }());
   if (!*code) {
     return PyErr_NoMemory();
@@ -163,15 +158,11 @@ PyCodeObject* eliding_caller(std::size_t slots, PyObject* keywords) {
   CodeRef& caller = callers->at(keywords == nullptr ? 0 : 1).at(slots);
   if (!caller) {
     const int arguments = static_cast<int>(slots - kCallableSlots);
-    std::vector<cpython::Instruction> code{{PRECALL, arguments}, {CALL, arguments}};
-    Ref constants;
-    if (keywords != nullptr) {
-      code.insert(code.begin(), {KW_NAMES, 0});
-      constants = Ref::steal(PyTuple_Pack(1, keywords));
-      if (!constants) {
-        return nullptr;
-      }
+    const Ref constants = keywords == nullptr ? Ref() : Ref::steal(PyTuple_Pack(1, keywords));
+    if (keywords != nullptr && !constants) {
+      return nullptr;
     }
+    const std::vector<cpython::Instruction> code = cpython::call_operands(arguments, keywords != nullptr);
     caller = cpython::make_namespace_thunk(code, nullptr, constants.get());
   }
   return caller.get();

@@ -67,11 +67,11 @@ bool may_take_long(int argument, PyObject* left, PyObject* right) {
   return is_long(left) || is_long(right) || is_high;
 }
 
-PyObject* unary_operation(int opcode, PyObject* operand) {
-  switch (opcode) {
-    case UNARY_POSITIVE:
+PyObject* unary_operation(UnaryOperator op, PyObject* operand) {
+  switch (op) {
+    case UnaryOperator::kPositive:
       return PyNumber_Positive(operand);
-    case UNARY_NEGATIVE:
+    case UnaryOperator::kNegative:
       return PyNumber_Negative(operand);
     default:
       return PyNumber_Invert(operand);

@@ -6,6 +6,7 @@
 
 #include <cstdint>
 
+#include "replay/ir/operators.h"
 #include "rewriter/base/ref.h"
 
 namespace tagalong::replay {
@@ -13,7 +14,7 @@ namespace tagalong::replay {
 PyObject* binary_operation(int argument, PyObject* left, PyObject* right);
 // Whether the operation on exact numbers may take so long that signal handlers interrupt it.
 bool may_take_long(int argument, PyObject* left, PyObject* right);
-PyObject* unary_operation(int opcode, PyObject* operand);
+PyObject* unary_operation(UnaryOperator op, PyObject* operand);
 PyObject* compare(int argument, PyObject* left, PyObject* right);
 
 // LOAD_METHOD: fills two results (function, self) or (null, attribute).

@@ -140,9 +140,9 @@ PyObject* binary_result(int argument, PyObject* left, PyObject* right) {
   return is_float ? float64_binary(argument, left, right) : int64_binary(argument, left, right);
 }
 
-PyObject* unary_result(int opcode, PyObject* operand) {
-  const bool is_negative_float = is_numpy_float(operand) && opcode == UNARY_NEGATIVE;
-  return cpython::is_exact_number(operand) || is_negative_float ? unary_operation(opcode, operand) : nullptr;
+PyObject* unary_result(UnaryOperator op, PyObject* operand) {
+  const bool is_negative_float = is_numpy_float(operand) && op == UnaryOperator::kNegative;
+  return cpython::is_exact_number(operand) || is_negative_float ? unary_operation(op, operand) : nullptr;
 }
 
 PyObject* compare_result(int comparison, PyObject* left, PyObject* right) {
@@ -466,7 +466,7 @@ PyObject* result_of(const Step& step, Operands operands, int number) {
     case Op::scalar_compare:
       return compare_result(step.immediate, operands[0], operands[1]);
     case Op::unary_op:
-      return unary_result(step.immediate, operands[0]);
+      return unary_result(static_cast<UnaryOperator>(step.immediate), operands[0]);
     case Op::to_bool:
     case Op::number_truth:
       return truth_result(operands[0], false);

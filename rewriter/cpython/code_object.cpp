@@ -27,9 +27,11 @@ bool jump_over(PyCodeObject* code, int from, int to, int before) {
     return false;
   }
   const _Py_CODEUNIT in_front = _PyCode_CODE(code)[before];
+#ifdef LOAD_FAST__LOAD_CONST  // some versions execute two instructions as one
   if (before + 1 == from && _Py_OPCODE(in_front) == LOAD_FAST__LOAD_CONST) {
     write_unit(code, before, _Py_MAKECODEUNIT(LOAD_FAST, _Py_OPARG(in_front)));
   }
+#endif
   write_unit(code, from, _Py_MAKECODEUNIT(JUMP_FORWARD, distance));
   return true;
 }

@@ -6,8 +6,6 @@ extern "C" {
 #include <internal/pycore_code.h>
 }
 
-#include <opcode.h>
-
 #include <algorithm>
 #include <array>
 #include <limits>
@@ -18,7 +16,7 @@ extern "C" {
 #include "rewriter/cpython/code_link.h"
 #include "rewriter/cpython/code_object.h"
 #include "rewriter/cpython/frame_redirect.h"
-#include "rewriter/versions/opcodes.h"
+#include "rewriter/cpython/thunks.h"
 
 namespace tagalong::cpython {
 namespace {
@@ -73,7 +71,7 @@ Stub* stub_of(PyCodeObject* code) {
 void forget_bytes(PyCodeObject* code) { Py_CLEAR(code->_co_code); }
 
 // Value of co_firsttraceable: the first RESUME.
-int traceable(const Stub& stub) { return stub.start + (_Py_OPCODE(stub.compiled[0]) == RESUME ? 0 : kToResume); }
+int traceable(const Stub& stub) { return stub.start + (_Py_OPCODE(stub.compiled[0]) == op::kRESUME ? 0 : kToResume); }
 
 void put_in(PyCodeObject* code, Stub& stub) {
   stub.is_out = false;
@@ -81,8 +79,9 @@ void put_in(PyCodeObject* code, Stub& stub) {
   const auto unit = [](int opcode, int argument) {
     return static_cast<_Py_CODEUNIT>(_Py_MAKECODEUNIT(opcode, argument));
   };
-  const std::array<_Py_CODEUNIT, kStub> units = {unit(LOAD_CONST, first), unit(POP_JUMP_BACKWARD_IF_FALSE, kAsking),
-                                                 unit(PUSH_NULL, 0), unit(LOAD_CONST, first + 1), unit(CALL, 0)};
+  const std::array<_Py_CODEUNIT, kStub> units = {
+      unit(op::kLOAD_CONST, first), unit(op::kPOP_JUMP_BACKWARD_IF_FALSE, kAsking), unit(op::kPUSH_NULL, 0),
+      unit(op::kLOAD_CONST, first + 1), unit(op::kCALL, 0)};
   std::copy_n(units.begin(), stub.length, units_of(code) + stub.start);
   code->co_stacksize += kStubStack;
   code->_co_firsttraceable = kIncomplete;
@@ -163,14 +162,14 @@ int start_of(PyCodeObject* code) {
   int start = resume;
   for (int unit = 0; unit < resume; ++unit) {
     const int opcode = _Py_OPCODE(units[unit]);
-    if (opcode == RETURN_GENERATOR) {
+    if (opcode == op::kRETURN_GENERATOR) {
       start = unit;
-    } else if (opcode != COPY_FREE_VARS && opcode != MAKE_CELL && opcode != POP_TOP) {
+    } else if (opcode != op::kCOPY_FREE_VARS && opcode != op::kMAKE_CELL && opcode != op::kPOP_TOP) {
       return -1;
     }
   }
   return resume + kAsking < Py_SIZE(code) && resume <= kMostInt16 && (start == resume || start + kToResume == resume) &&
-                 _Py_OPCODE(units[resume]) == RESUME
+                 _Py_OPCODE(units[resume]) == op::kRESUME
              ? start
              : -1;
 }
@@ -272,7 +271,7 @@ std::vector<std::uint16_t> compiled_units(PyCodeObject* code) {
 
 std::vector<std::uint8_t> compiled_opcodes(PyCodeObject* code) {
   const std::vector<std::uint16_t> units = compiled_units(code);
-  std::vector<std::uint8_t> opcodes(units.size(), CACHE);
+  std::vector<std::uint8_t> opcodes(units.size(), op::kCACHE);
   for (std::size_t unit = 0; unit < units.size();) {
     opcodes[unit] = rewriter::info(static_cast<std::uint8_t>(_Py_OPCODE(units[unit]))).base;
     unit += std::size_t{1} + rewriter::info(opcodes[unit]).caches;
@@ -332,7 +331,7 @@ bool has_backward_jump(PyCodeObject* code) {
     const auto opcode = static_cast<std::uint8_t>(
         _Py_OPCODE(is_stub ? stub->compiled.at(static_cast<std::size_t>(unit - stub->start)) : units[unit]));
     const rewriter::OpcodeInfo& info = rewriter::info(rewriter::info(opcode).base);
-    if (info.jumps() && info.backward() && opcode != JUMP_BACKWARD_NO_INTERRUPT) {
+    if (info.jumps() && info.backward() && opcode != op::kJUMP_BACKWARD_NO_INTERRUPT) {
       return true;
     }
     unit += 1 + info.caches;

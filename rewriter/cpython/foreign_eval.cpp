@@ -29,9 +29,7 @@ _PyFrameEvalFunction g_own = nullptr;         // tagalong's own function
 _PyFrameEvalFunction g_aside = nullptr;       // the installed function, during a redirect
 
 // The code of a suspended frame cannot be exchanged: its stack may hold an offset into the code.
-bool has_started(const Frame* frame) {
-  return frame->prev_instr != reinterpret_cast<_Py_CODEUNIT*>(frame->f_code->co_code_adaptive) - 1;
-}
+bool has_started(const Frame* frame) { return version::has_started(frame, version::units_of(code_of(frame))); }
 
 PyObject* evaluate_foreign(PyThreadState* thread, Frame* frame, int throw_flag) {
   const _PyFrameEvalFunction foreign = g_foreign;

@@ -44,7 +44,7 @@ void set_end_listener(EndListener listener) { the_listener = listener; }
 const void* mark_end(Frame* frame) {
   constexpr int kNeeded = CO_OPTIMIZED | CO_NEWLOCALS;
   constexpr int kSuspended = CO_GENERATOR | CO_COROUTINE | CO_ASYNC_GENERATOR;
-  const PyCodeObject* code = frame->f_code;
+  const PyCodeObject* code = code_of(frame);
   if ((code->co_flags & kNeeded) != kNeeded || (code->co_flags & kSuspended) != 0 || code->co_nlocalsplus == 0 ||
       frame->f_locals != nullptr) {
     return nullptr;

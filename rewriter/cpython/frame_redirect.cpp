@@ -1,7 +1,5 @@
 #include "rewriter/cpython/frame_redirect.h"
 
-#include <opcode.h>
-
 #include <array>
 #include <string>
 #include <utility>
@@ -9,6 +7,8 @@
 #include "rewriter/base/once.h"
 #include "rewriter/cpython/eval_hook.h"
 #include "rewriter/cpython/foreign_eval.h"
+#include "rewriter/cpython/thunks.h"
+#include "version/snippets.h"
 
 namespace tagalong::cpython {
 namespace {
@@ -85,22 +85,19 @@ PyTypeObject* redirector_type() {
 // the interpreter would poll the eval breaker, which it must not do yet in a generator that delegates.
 std::string redirect_bytecode() {
   std::string code;
-  const auto emit = [&code](int opcode, int argument) {
-    code.push_back(static_cast<char>(opcode));
-    code.push_back(static_cast<char>(argument));
-  };
-  emit(LOAD_CONST, 0);
-  emit(UNARY_NEGATIVE, 0);
-  emit(COPY, 1);
-  emit(LOAD_CONST, 1);
-  emit(IS_OP, 0);
-  emit(POP_JUMP_FORWARD_IF_TRUE, 1);
-  emit(RETURN_VALUE, 0);
-  emit(POP_TOP, 0);
-  emit(PUSH_NULL, 0);
-  emit(RETURN_VALUE, 0);
-  emit(RESUME, 0);
-  emit(RETURN_VALUE, 0);
+  const auto emit = [&code](rewriter::Opcode opcode, int argument) { append_instruction(&code, {opcode, argument}); };
+  emit(op::kLOAD_CONST, 0);
+  emit(op::kUNARY_NEGATIVE, 0);
+  emit(op::kCOPY, 1);
+  emit(op::kLOAD_CONST, 1);
+  emit(op::kIS_OP, 0);
+  emit(version::kJumpIfTrue, 1);
+  emit(op::kRETURN_VALUE, 0);
+  emit(op::kPOP_TOP, 0);
+  emit(op::kPUSH_NULL, 0);
+  emit(op::kRETURN_VALUE, 0);
+  emit(op::kRESUME, 0);
+  emit(op::kRETURN_VALUE, 0);
   return code;
 }
 

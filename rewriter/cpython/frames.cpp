@@ -10,7 +10,7 @@
 namespace tagalong::cpython {
 namespace {
 
-_Py_CODEUNIT* units_of(PyCodeObject* code) { return reinterpret_cast<_Py_CODEUNIT*>(code->co_code_adaptive); }
+using version::units_of;
 
 std::size_t frame_size(const PyCodeObject* code) {
   return static_cast<std::size_t>(code->co_nlocalsplus) + static_cast<std::size_t>(code->co_stacksize) +
@@ -150,16 +150,16 @@ Frame* push_frame(PyThreadState* thread, PyFunctionObject* function, PyCodeObjec
   }
   Py_INCREF(function);
   Py_INCREF(code);
-  frame->f_func = function;
+  version::function_of(frame) = function;
   frame->f_globals = function->func_globals;
   frame->f_builtins = function->func_builtins;
   frame->f_locals = nullptr;
-  frame->f_code = code;
+  version::code_of(frame) = code;
   frame->frame_obj = nullptr;
   frame->previous = current_frame(thread);
-  frame->prev_instr = units_of(code) + code->_co_firsttraceable;
+  version::place_of(frame) = units_of(code) + code->_co_firsttraceable;
   frame->stacktop = code->co_nlocalsplus;
-  frame->is_entry = false;
+  version::initialise(frame);
   frame->owner = FRAME_OWNED_BY_THREAD;
   std::memset(static_cast<void*>(frame->localsplus), 0,
               sizeof(PyObject*) * static_cast<std::size_t>(code->co_nlocalsplus));
@@ -182,8 +182,8 @@ void clear_frame(PyThreadState* thread, Frame* frame) {
     Py_XDECREF(frame->localsplus[slot]);
   }
   Py_XDECREF(frame->f_locals);
-  Py_DECREF(frame->f_func);
-  Py_DECREF(frame->f_code);
+  Py_DECREF(function_of(frame));
+  Py_DECREF(code_of(frame));
 }
 
 void pop_frame(PyThreadState* thread, Frame* frame) {
@@ -197,8 +197,12 @@ void pop_frame(PyThreadState* thread, Frame* frame) {
 
 PyObject* run_frame(PyThreadState* thread, Frame* frame, int unit, int depth, bool raise) {
   Frame* previous = frame->previous;
-  frame->prev_instr = units_of(frame->f_code) + unit - (raise ? 0 : 1);
-  frame->stacktop = frame->f_code->co_nlocalsplus + depth;
+  if (raise) {
+    set_location(frame, unit);
+  } else {
+    version::set_next(frame, units_of(code_of(frame)) + unit);
+  }
+  frame->stacktop = code_of(frame)->co_nlocalsplus + depth;
   set_current_frame(thread, previous);
   std::optional<HiddenCall> hidden;
   if (raise && is_watched(thread) && thread->tracing == 0) {
@@ -210,7 +214,7 @@ PyObject* run_frame(PyThreadState* thread, Frame* frame, int unit, int depth, bo
 }
 
 PyObject* start_frame(PyThreadState* thread, Frame* frame) {
-  frame->prev_instr = units_of(frame->f_code) - 1;
+  version::set_next(frame, units_of(code_of(frame)));
   set_current_frame(thread, frame->previous);
   PyObject* result = _PyEval_EvalFrameDefault(thread, frame, 0);
   set_current_frame(thread, frame);
@@ -218,21 +222,20 @@ PyObject* start_frame(PyThreadState* thread, Frame* frame) {
 }
 
 void redirect(Frame* frame, PyCodeObject* code, int unit, int depth) {
-  if (frame->f_code != code) {
-    TAGALONG_CHECK(code->co_nlocalsplus == frame->f_code->co_nlocalsplus, "{} slots instead of {}",
-                   code->co_nlocalsplus, frame->f_code->co_nlocalsplus);
+  if (code_of(frame) != code) {
+    TAGALONG_CHECK(code->co_nlocalsplus == code_of(frame)->co_nlocalsplus, "{} slots instead of {}",
+                   code->co_nlocalsplus, code_of(frame)->co_nlocalsplus);
     Py_INCREF(code);
-    PyCodeObject* old = frame->f_code;
-    frame->f_code = code;
+    PyCodeObject* old = std::exchange(version::code_of(frame), code);
     Py_DECREF(old);
   }
-  frame->prev_instr = units_of(code) + unit - 1;
+  version::set_next(frame, units_of(code) + unit);
   frame->stacktop = code->co_nlocalsplus + depth;
 }
 
 bool has_room(Frame* frame, const PyCodeObject* code) {
   if (frame->owner != FRAME_OWNED_BY_GENERATOR) {
-    return code->co_stacksize <= frame->f_code->co_stacksize;
+    return code->co_stacksize <= code_of(frame)->co_stacksize;
   }
   return code->co_nlocalsplus + code->co_stacksize <= Py_SIZE(_PyFrame_GetGenerator(frame));
 }
@@ -259,7 +262,7 @@ RoomForFrames::~RoomForFrames() {
 }
 
 bool exchange_code(PyThreadState* thread, Frame* frame, PyCodeObject* code) {
-  PyCodeObject* old = frame->f_code;
+  PyCodeObject* old = code_of(frame);
   if (code->co_nlocalsplus != old->co_nlocalsplus) {
     return false;
   }
@@ -274,8 +277,8 @@ bool exchange_code(PyThreadState* thread, Frame* frame, PyCodeObject* code) {
     thread->datastack_top = base + size;
   }
   Py_INCREF(code);
-  frame->f_code = code;
-  frame->prev_instr = units_of(code) - 1;
+  version::code_of(frame) = code;
+  version::set_next(frame, units_of(code));
   Py_DECREF(old);
   return true;
 }

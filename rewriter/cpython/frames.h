@@ -1,23 +1,19 @@
 // The interpreter's frames: all other parts of tagalong access CPython's private frame layout through these functions.
-// Nothing is owned except between push_frame and pop_frame. Unsupported CPython versions are refused at compile time.
+// Nothing is owned except between push_frame and pop_frame.
 //
 //   Frame* frame = current_frame(thread);   PyObject** slots = locals_of(frame);
 #pragma once
 
 #include <Python.h>
-#include <internal/pycore_frame.h>
 
 #include <cstdint>
 
 #include "rewriter/base/ref.h"
-
-#if PY_VERSION_HEX < 0x030B0000 || PY_VERSION_HEX >= 0x030C0000
-#error "tagalong: this CPython version has no frame access yet"
-#endif
+#include "version/frames.h"
 
 namespace tagalong::cpython {
 
-using Frame = _PyInterpreterFrame;
+using version::Frame;
 
 // Address of the interpreter's pointer to the thread that holds the GIL (cpython/requests.cpp).
 extern std::uintptr_t* const kThread;
@@ -25,13 +21,13 @@ extern std::uintptr_t* const kThread;
 inline PyThreadState* thread_state() {
   return reinterpret_cast<PyThreadState*>(__atomic_load_n(kThread, __ATOMIC_RELAXED));
 }
-inline Frame* current_frame(PyThreadState* thread) { return thread->cframe->current_frame; }
-inline void set_current_frame(PyThreadState* thread, Frame* frame) { thread->cframe->current_frame = frame; }
+inline Frame* current_frame(PyThreadState* thread) { return version::current_frame(thread); }
+inline void set_current_frame(PyThreadState* thread, Frame* frame) { version::current_frame(thread) = frame; }
 inline Frame* caller_of(Frame* frame) { return frame->previous; }
 
 inline PyObject** locals_of(Frame* frame) { return frame->localsplus; }
-inline PyCodeObject* code_of(Frame* frame) { return frame->f_code; }
-inline PyFunctionObject* function_of(Frame* frame) { return frame->f_func; }
+inline PyCodeObject* code_of(const Frame* frame) { return version::code_of(frame); }
+inline PyFunctionObject* function_of(Frame* frame) { return version::function_of(frame); }
 // The mapping that holds the frame's variables, if its code keeps them in one; borrowed.
 inline PyObject* names_of(const Frame* frame) { return frame->f_locals; }
 inline void set_names(Frame* frame, PyObject* mapping) { frame->f_locals = Py_XNewRef(mapping); }
@@ -41,17 +37,17 @@ inline void set_globals(Frame* frame, const Frame* source) {
   frame->f_builtins = source->f_builtins;
 }
 inline int slot_count(const PyCodeObject* code) { return code->co_nlocalsplus; }
-inline PyObject** stack_base(Frame* frame) { return frame->localsplus + frame->f_code->co_nlocalsplus; }
+inline PyObject** stack_base(Frame* frame) { return frame->localsplus + code_of(frame)->co_nlocalsplus; }
 
 // Not 0 while tracemalloc is on (cpython/requests.cpp).
 extern const int* const kTraceMalloc;
 
 // Whether a trace or profile function watches this thread.
-inline bool has_watcher(PyThreadState* thread) { return thread->cframe->use_tracing != 0; }
+inline bool has_watcher(const PyThreadState* thread) { return version::has_watcher(thread); }
 // Like has_watcher(), or tracemalloc records allocations: recording and replaying stop in both cases.
 inline bool is_watched(PyThreadState* thread) { return has_watcher(thread) || *kTraceMalloc != 0; }
 // How many more Python calls the recursion limit allows.
-inline int recursion_left(PyThreadState* thread) { return thread->recursion_remaining; }
+inline int recursion_left(PyThreadState* thread) { return version::recursion_left(thread); }
 
 // Whether the frame object has owners besides the frame: a traceback, or a caller of sys._getframe().
 inline bool is_held(const Frame* frame) { return frame->frame_obj != nullptr && Py_REFCNT(frame->frame_obj) > 1; }
@@ -65,17 +61,17 @@ inline bool has_locals_dict(const Frame* frame) {
 
 // The code unit that the frame is executing, or the one just before the unit at which it continues.
 inline int unit_of(const Frame* frame) {
-  return static_cast<int>(frame->prev_instr - reinterpret_cast<_Py_CODEUNIT*>(frame->f_code->co_code_adaptive));
+  return static_cast<int>(version::place_of(frame) - version::units_of(code_of(frame)));
 }
 
 // Makes the frame appear to execute the instruction at this code unit: line numbers and tracebacks come from it.
 inline void set_location(Frame* frame, int unit) {
-  frame->prev_instr = reinterpret_cast<_Py_CODEUNIT*>(frame->f_code->co_code_adaptive) + unit;
+  version::place_of(frame) = version::units_of(code_of(frame)) + unit;
 }
 
 // Counts frames of ours towards the recursion limit while they exist as real frames.
-inline void enter_recursion(PyThreadState* thread, int levels = 1) { thread->recursion_remaining -= levels; }
-inline void leave_recursion(PyThreadState* thread, int levels = 1) { thread->recursion_remaining += levels; }
+inline void enter_recursion(PyThreadState* thread, int levels = 1) { version::recursion_left(thread) -= levels; }
+inline void leave_recursion(PyThreadState* thread, int levels = 1) { version::recursion_left(thread) += levels; }
 
 // --- frames of our own, for inlined callees that need a real frame
 
@@ -116,7 +112,7 @@ PyObject* run_frame(PyThreadState* thread, Frame* frame, int unit, int depth, bo
 void redirect(Frame* frame, PyCodeObject* code, int unit, int depth);
 
 // Whether C code called this frame: the interpreter loop of its caller then does not reload the frame's state.
-inline bool is_entry(const Frame* frame) { return frame->is_entry; }
+inline bool is_entry(const Frame* frame) { return version::is_entry(frame); }
 
 // Replaces a constant of code that we made; running frames load the new one at their next LOAD_CONST.
 void replace_constant(PyCodeObject* code, int index, const Ref& object);

@@ -40,23 +40,23 @@ void register_owned_objects(const OwnedObjects& objects) {
 
 void set_function(Frame* frame, PyFunctionObject* function) {
   Py_INCREF(function);
-  PyFunctionObject* old = std::exchange(frame->f_func, function);
+  PyFunctionObject* old = std::exchange(version::function_of(frame), function);
   Py_DECREF(old);
 }
 
 bool can_become(const Frame* frame, const PyCodeObject* code) {
-  const PyCodeObject* own = frame->f_code;
+  const PyCodeObject* own = code_of(frame);
   return code->co_nlocalsplus + code->co_stacksize <= own->co_nlocalsplus + own->co_stacksize;
 }
 
 void become(Frame* frame, PyCodeObject* code, int unit, int arguments) {
   Py_INCREF(code);
-  PyCodeObject* old = std::exchange(frame->f_code, code);
+  PyCodeObject* old = std::exchange(version::code_of(frame), code);
   for (int slot = arguments; slot < code->co_nlocalsplus; ++slot) {
     frame->localsplus[slot] = nullptr;
   }
   frame->stacktop = code->co_nlocalsplus;
-  set_location(frame, unit - 1);
+  version::set_next(frame, version::units_of(code) + unit);
   Py_DECREF(old);
 }
 

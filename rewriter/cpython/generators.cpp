@@ -55,7 +55,7 @@ void enter_generator(PyThreadState* thread, Frame* frame) {
 }
 
 void suspend_generator(PyThreadState* thread, Frame* frame, int depth) {
-  frame->stacktop = frame->f_code->co_nlocalsplus + depth;
+  frame->stacktop = code_of(frame)->co_nlocalsplus + depth;
   _PyFrame_GetGenerator(frame)->gi_frame_state = FRAME_SUSPENDED;
   unlink(thread, frame);
 }
@@ -74,7 +74,7 @@ void end_generator(PyThreadState* thread, Frame* frame) {
   Py_CLEAR(generator->gi_exc_state.exc_value);
   generator->gi_frame_state = FRAME_CLEARED;
   if (frame->stacktop < 0) {
-    frame->stacktop = frame->f_code->co_nlocalsplus;
+    frame->stacktop = code_of(frame)->co_nlocalsplus;
   }
   clear_frame(thread, frame);
   if (has_raised) {

@@ -2,17 +2,13 @@
 #pragma once
 
 #include <Python.h>
-#include <internal/pycore_frame.h>
 
 #include <cstddef>
 
 #include "rewriter/cpython/objects/iterators.h"
+#include "version/frames.h"
 
 namespace tagalong::cpython::layout {
-
-#if PY_VERSION_HEX < 0x030B0000 || PY_VERSION_HEX >= 0x030C0000
-#error "tagalong: the layouts of this CPython version are not known yet (3.12: ints, range iterators, immortal objects)"
-#endif
 
 inline constexpr int kCount = offsetof(PyObject, ob_refcnt);
 inline constexpr int kType = offsetof(PyObject, ob_type);

@@ -7,8 +7,6 @@
 #include <internal/pycore_pymem.h>
 #include <internal/pycore_runtime.h>
 #undef Py_BUILD_CORE
-#include <opcode.h>
-
 #include <array>
 #include <utility>
 
@@ -21,8 +19,8 @@ namespace {
 
 // A jump back in a hidden frame: the interpreter itself runs the handlers, in its own order.
 PyObject* make_poller() {
-  const CodeRef code =
-      make_thunk(1, {{LOAD_FAST, 0}, {JUMP_FORWARD, 1}, {RETURN_VALUE, 0}, {JUMP_BACKWARD, 2}}, nullptr);
+  const CodeRef code = make_thunk(
+      1, {{op::kLOAD_FAST, 0}, {op::kJUMP_FORWARD, 1}, {op::kRETURN_VALUE, 0}, {op::kJUMP_BACKWARD, 2}}, nullptr);
   const Ref globals = Ref::steal(PyDict_New());
   return code && globals ? PyFunction_New(reinterpret_cast<PyObject*>(code.get()), globals.get()) : nullptr;
 }

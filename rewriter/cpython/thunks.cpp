@@ -1,54 +1,55 @@
 #include "rewriter/cpython/thunks.h"
 
-#include <opcode.h>
-
 #include <array>
 #include <string>
 
 #include "rewriter/cpython/foreign_eval.h"
 #include "rewriter/cpython/frames.h"
+#include "version/snippets.h"
 
 namespace tagalong::cpython {
-namespace {
-
-int cache_count(int opcode) {
-  switch (opcode) {
-    case PRECALL:
-      return 1;
-    case CALL:
-      return 4;
-    case UNPACK_SEQUENCE:
-      return 1;
-    case LOAD_GLOBAL:
-      return 5;
-    default:
-      return 0;
-  }
-}
-
-void emit(std::string& code, int opcode, int argument) {
+void append_instruction(std::string* bytes, const Instruction& instruction) {
   constexpr int kByte = 8;
   constexpr int kMask = 0xFF;
   for (int shift = 3 * kByte; shift > 0; shift -= kByte) {
-    if ((argument >> shift) != 0) {
-      code.push_back(static_cast<char>(EXTENDED_ARG));
-      code.push_back(static_cast<char>((argument >> shift) & kMask));
+    if ((instruction.argument >> shift) != 0) {
+      bytes->push_back(static_cast<char>(op::kEXTENDED_ARG));
+      bytes->push_back(static_cast<char>((instruction.argument >> shift) & kMask));
     }
   }
-  code.push_back(static_cast<char>(opcode));
-  code.push_back(static_cast<char>(argument & kMask));
-  code.append(static_cast<std::size_t>(cache_count(opcode)) * 2, '\0');
+  bytes->push_back(static_cast<char>(instruction.opcode));
+  bytes->push_back(static_cast<char>(instruction.argument & kMask));
+  bytes->append(rewriter::info(instruction.opcode).caches * sizeof(_Py_CODEUNIT), '\0');
 }
-
-}  // namespace
 
 std::vector<Instruction> load_operands(int count) {
   std::vector<Instruction> loads;
   loads.reserve(static_cast<std::size_t>(count));
   for (int index = 0; index < count; ++index) {
-    loads.push_back({LOAD_FAST, index});
+    loads.push_back({op::kLOAD_FAST, index});
   }
   return loads;
+}
+
+std::vector<Instruction> call_operands(int arguments, bool has_names) {
+  std::vector<Instruction> call;
+  if (has_names) {
+    call.push_back({version::kNamesOnStack ? op::kLOAD_CONST : op::kKW_NAMES, 0});
+  }
+  if (version::kHasPrecall) {
+    call.push_back({op::kPRECALL, arguments});
+  }
+  call.push_back({has_names && version::kNamesOnStack ? op::kCALL_KW : op::kCALL, arguments});
+  return call;
+}
+
+std::vector<Instruction> next_item() {
+  std::vector<Instruction> code{{op::kFOR_ITER, 3}, {op::kSWAP, 2}, {op::kPOP_TOP, 0}, {op::kRETURN_VALUE, 0}};
+  for (const rewriter::Opcode opcode : version::kEndOfLoop) {
+    code.push_back({opcode, 0});
+  }
+  code.push_back({op::kLOAD_CONST, 0});
+  return code;
 }
 
 namespace {
@@ -59,19 +60,19 @@ CodeRef make(int operands, const std::vector<Instruction>& instructions, PyObjec
   int growth = 0;
   int depth = 0;
   for (const Instruction& instruction : instructions) {
-    emit(bytes, instruction.opcode, instruction.argument);
+    append_instruction(&bytes, instruction);
     const int effect = PyCompile_OpcodeStackEffect(instruction.opcode, instruction.argument);
     growth += effect > 0 ? effect : 0;
     depth += effect;
   }
   // A frame returns with an otherwise empty stack, but some instructions leave their operands there.
   for (; depth > 1; --depth) {
-    emit(bytes, SWAP, 2);
-    emit(bytes, POP_TOP, 0);
+    append_instruction(&bytes, {op::kSWAP, 2});
+    append_instruction(&bytes, {op::kPOP_TOP, 0});
   }
-  emit(bytes, RETURN_VALUE, 0);
-  emit(bytes, RESUME, 0);  // never reached: a frame is incomplete until it has passed RESUME
-  emit(bytes, RETURN_VALUE, 0);
+  append_instruction(&bytes, {op::kRETURN_VALUE, 0});
+  append_instruction(&bytes, {op::kRESUME, 0});  // never reached: a frame is incomplete until it has passed RESUME
+  append_instruction(&bytes, {op::kRETURN_VALUE, 0});
 
   const Ref code_bytes = Ref::steal(PyBytes_FromStringAndSize(bytes.data(), static_cast<Py_ssize_t>(bytes.size())));
   const Ref empty_bytes = Ref::steal(PyBytes_FromStringAndSize("", 0));

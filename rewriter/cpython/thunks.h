@@ -5,17 +5,20 @@
 
 #include <Python.h>
 
-#include <string_view>
+#include <string>
 #include <vector>
 
 #include "rewriter/base/ref.h"
+#include "rewriter/versions/opcodes.h"
 
 namespace tagalong::cpython {
 
-struct Instruction {
-  int opcode;
-  int argument;
-};
+namespace op = rewriter::op;
+
+using Instruction = rewriter::RawInstruction;
+
+// Appends the instruction to bytecode, with its EXTENDED_ARGs and empty caches.
+void append_instruction(std::string* bytes, const Instruction& instruction);
 
 // A code object that takes `operands` positional arguments, executes the instructions and returns the top of the stack.
 // `names` is its co_names, or null. Null with an exception set.
@@ -30,5 +33,10 @@ PyObject* run_namespace_thunk(PyCodeObject* thunk, PyFunctionObject* function, P
 
 // LOAD_FAST of each operand, in order.
 std::vector<Instruction> load_operands(int count);
+// A call of what is on the stack: null and the callable, in this version's order, and so many arguments. The names of
+// keyword arguments are constant 0.
+std::vector<Instruction> call_operands(int arguments, bool has_names);
+// The next item of the iterator that is on the stack; without one, constant 0.
+std::vector<Instruction> next_item();
 
 }  // namespace tagalong::cpython

@@ -4,13 +4,15 @@ namespace tagalong::rewriter {
 
 namespace {
 
+#define TAGALONG_ABSENT(name)
+
 constexpr std::array<OpcodeInfo, 256> make_table() {
   std::array<OpcodeInfo, 256> table{};
 #define TAGALONG_OPCODE(name, number, argument, caches, pops, pushes, flow, pushes_jump) \
   table[number] = OpcodeInfo{#name, Argument::argument, Flow::flow, caches, 0, number};
 #define TAGALONG_REVERSED(jump, opposite) table[op::k##jump].reversed = op::k##opposite;
 #define TAGALONG_SPECIALISED(name, number, original) table[number].base = op::k##original;
-#include TAGALONG_OPCODE_TABLE
+#include "version/opcodes.inc"
 #undef TAGALONG_OPCODE
 #undef TAGALONG_REVERSED
 #undef TAGALONG_SPECIALISED
@@ -45,26 +47,26 @@ constinit const std::array<OpcodeInfo, 256> kOpcodes = kTable;
 #define TAGALONG_REVERSED(jump, opposite)
 #define TAGALONG_SPECIALISED(name, number, original)
 
-std::int64_t pops(std::uint8_t opcode, std::uint32_t argument) {
+std::int64_t pops(Opcode opcode, std::uint32_t argument) {
   [[maybe_unused]] const std::int64_t n = argument;
   switch (opcode) {
 #define TAGALONG_OPCODE(name, number, argument, caches, pops, pushes, flow, pushes_jump) \
   case number:                                                                           \
     return pops;
-#include TAGALONG_OPCODE_TABLE
+#include "version/opcodes.inc"
 #undef TAGALONG_OPCODE
     default:
       return 0;
   }
 }
 
-std::int64_t pushes(std::uint8_t opcode, std::uint32_t argument, Edge edge) {
+std::int64_t pushes(Opcode opcode, std::uint32_t argument, Edge edge) {
   [[maybe_unused]] const std::int64_t n = argument;
   switch (opcode) {
 #define TAGALONG_OPCODE(name, number, argument, caches, pops, pushes, flow, pushes_jump) \
   case number:                                                                           \
     return edge == Edge::kJump ? (pushes_jump) : (pushes);
-#include TAGALONG_OPCODE_TABLE
+#include "version/opcodes.inc"
 #undef TAGALONG_OPCODE
     default:
       return 0;
@@ -73,11 +75,12 @@ std::int64_t pushes(std::uint8_t opcode, std::uint32_t argument, Edge edge) {
 
 #undef TAGALONG_REVERSED
 #undef TAGALONG_SPECIALISED
+#undef TAGALONG_ABSENT
 
-std::optional<std::uint8_t> opcode_by_name(std::string_view name) {
+std::optional<Opcode> opcode_by_name(std::string_view name) {
   for (std::size_t opcode = 0; opcode < kOpcodes.size(); ++opcode) {
     if (kOpcodes[opcode].known() && kOpcodes[opcode].name == name) {
-      return static_cast<std::uint8_t>(opcode);
+      return static_cast<Opcode>(opcode);
     }
   }
   return std::nullopt;
@@ -88,7 +91,8 @@ std::string_view binary_operator_symbol(std::uint32_t argument) {
 }
 
 std::string_view comparison_symbol(std::uint32_t argument) {
-  return argument < kComparisons.size() ? kComparisons[argument] : std::string_view();
+  const std::uint32_t comparison = argument >> version::kComparisonShift;
+  return comparison < kComparisons.size() ? kComparisons[comparison] : std::string_view();
 }
 
 }  // namespace tagalong::rewriter

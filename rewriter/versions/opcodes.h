@@ -1,5 +1,6 @@
 // What the rewriter knows about the opcodes of the interpreter for which it is compiled. All of it is derived from that
-// version's table (opcodes_<version>.inc), the only file that changes when a version is added.
+// version's table (<version>/version/opcodes.inc). The name of an opcode that only other versions have is a number that
+// no instruction has, so code that asks for it compiles for every version.
 //
 //   info(op::kFOR_ITER).caches     pushes(opcode, argument, Edge::kJump)
 #pragma once
@@ -11,23 +12,30 @@
 #include <optional>
 #include <string_view>
 
-#if PY_VERSION_HEX >= 0x030B0000 && PY_VERSION_HEX < 0x030C0000
-#define TAGALONG_OPCODE_TABLE "rewriter/versions/opcodes_311.inc"
-#else
-#error "tagalong has no opcode table for this version of CPython"
-#endif
+#include "version/encodings.h"
 
 namespace tagalong::rewriter {
+
+using Opcode = std::uint16_t;
+
+// An instruction as it is in bytecode.
+struct RawInstruction {
+  Opcode opcode;
+  int argument;
+};
 
 enum class Argument : std::uint8_t {
   kNone,            // no argument; the argument byte is kept as it is
   kInteger,         // a count, a depth or flags
   kConstant,        // index into co_consts
   kName,            // index into co_names
-  kNameAndNull,     // index into co_names, shifted left by one; the lowest bit asks for a NULL under the value
+  kNameAndNull,     // index into co_names, shifted left by one; the lowest bit asks for a second value: a NULL, or an
+                    // object and its method in place of a bound method
+  kNameAndFlags,    // index into co_names, shifted left by two; the lowest bit as above
   kLocal,           // index into the locals, cells and free variables
+  kTwoLocals,       // two such indices, in four bits each
   kCell,            // like kLocal, for a slot that holds a cell
-  kComparison,      // index into dis.cmp_op
+  kComparison,      // index into dis.cmp_op, above some flags
   kBinaryOperator,  // index into the operators of BINARY_OP
   kForward,         // distance of a jump towards higher addresses
   kBackward,        // distance of a jump towards lower addresses
@@ -44,11 +52,20 @@ enum class Flow : std::uint8_t {
 enum class Edge : bool { kNext, kJump };
 
 namespace op {
-#define TAGALONG_OPCODE(name, number, ...) inline constexpr std::uint8_t k##name = number;
 #define TAGALONG_REVERSED(jump, reversed)
 #define TAGALONG_SPECIALISED(name, number, base)
-#include TAGALONG_OPCODE_TABLE
+enum class Absent : Opcode {
+#define TAGALONG_OPCODE(name, number, ...)
+#define TAGALONG_ABSENT(name) name,
+#include "version/opcodes.inc"
 #undef TAGALONG_OPCODE
+#undef TAGALONG_ABSENT
+};
+#define TAGALONG_OPCODE(name, number, ...) inline constexpr Opcode k##name = number;
+#define TAGALONG_ABSENT(name) inline constexpr Opcode k##name = 0x100 + static_cast<Opcode>(Absent::name);
+#include "version/opcodes.inc"
+#undef TAGALONG_OPCODE
+#undef TAGALONG_ABSENT
 #undef TAGALONG_REVERSED
 #undef TAGALONG_SPECIALISED
 }  // namespace op
@@ -70,14 +87,37 @@ struct OpcodeInfo {
 // Rows of specialised opcodes have a base and no name: they never appear in an Assembly.
 extern const std::array<OpcodeInfo, 256> kOpcodes;
 
-inline const OpcodeInfo& info(std::uint8_t opcode) { return kOpcodes[opcode]; }
+inline const OpcodeInfo& info(Opcode opcode) { return kOpcodes[opcode]; }
 
 // How many values the instruction uses from the stack, and how many it leaves in their place. 64 bits, because
 // arguments come from code objects that may be malformed.
-std::int64_t pops(std::uint8_t opcode, std::uint32_t argument);
-std::int64_t pushes(std::uint8_t opcode, std::uint32_t argument, Edge edge);
+std::int64_t pops(Opcode opcode, std::uint32_t argument);
+std::int64_t pushes(Opcode opcode, std::uint32_t argument, Edge edge);
 
-std::optional<std::uint8_t> opcode_by_name(std::string_view name);
+std::optional<Opcode> opcode_by_name(std::string_view name);
+
+// By how many bits the index in the argument is shifted left.
+constexpr unsigned shift_of(Argument argument) {
+  switch (argument) {
+    case Argument::kNameAndNull:
+      return 1;
+    case Argument::kNameAndFlags:
+      return 2;
+    case Argument::kComparison:
+      return version::kComparisonShift;
+    default:
+      return 0;
+  }
+}
+// The name, constant, local or comparison that the argument means.
+inline std::uint32_t index_of(Opcode opcode, std::uint32_t argument) {
+  return argument >> shift_of(info(opcode).argument);
+}
+// Whether the lowest bit of a name's argument asks for a second value.
+inline bool has_second_value(Opcode opcode, std::uint32_t argument) {
+  const Argument kind = info(opcode).argument;
+  return (kind == Argument::kNameAndNull || kind == Argument::kNameAndFlags) && (argument & 1U) != 0;
+}
 
 // Symbols of BINARY_OP ("+", "+=") and COMPARE_OP ("<"); empty if the argument is out of range.
 std::string_view binary_operator_symbol(std::uint32_t argument);

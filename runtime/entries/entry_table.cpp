@@ -14,7 +14,7 @@ using recorder::DecodedCode;
 namespace {
 
 // At these instructions the frame is suspended or looks up what it delegates to.
-bool suspends(std::uint8_t opcode) {
+bool suspends(rewriter::Opcode opcode) {
   return opcode == rewriter::op::kYIELD_VALUE || opcode == rewriter::op::kRESUME || opcode == rewriter::op::kSEND ||
          opcode == rewriter::op::kJUMP_BACKWARD_NO_INTERRUPT;
 }

@@ -8,6 +8,7 @@
 #include "rewriter/cpython/first_call.h"
 #include "rewriter/cpython/watch.h"
 #include "rewriter/edit.h"
+#include "rewriter/snippet.h"
 #include "rewriter/unit_map.h"
 #include "runtime/base/options.h"
 #include "runtime/records/anchor.h"
@@ -20,7 +21,7 @@ namespace {
 namespace op = rewriter::op;
 using recorder::DecodedCode;
 using rewriter::Assembly;
-using rewriter::Instruction;
+using rewriter::Snippet;
 
 // Recording code runs in the same frames and needs this much more stack for its hooks.
 constexpr int kHookStack = cpython::kStubStack;
@@ -29,52 +30,24 @@ std::uint32_t constant_of(Assembly& assembly, const Ref& object) {
   return static_cast<std::uint32_t>(rewriter::add_constant(assembly, object));
 }
 
-std::vector<Instruction> entry_stub(Assembly& assembly, const Ref& anchor) {
-  const auto constant = [&assembly](const Ref& object) { return constant_of(assembly, object); };
-  const std::uint32_t anchor_constant = constant(anchor);
-  const std::uint32_t iterator = constant(redirect_iterator());
-  const std::uint32_t function = constant(redirect_function());
-  constexpr std::int32_t kNoItem = 5;
-  constexpr std::int32_t kOriginal = 14;
-  return {
-      {op::kLOAD_CONST, anchor_constant},  // 0: has the anchor an item?
-      {op::kFOR_ITER, 0, kNoItem},
-      {op::kSWAP, 2},  // 2: yes: it is the result
-      {op::kPOP_TOP},
-      {op::kRETURN_VALUE},
-      {op::kLOAD_CONST, iterator},  // 5: no: is a change of this frame pending?
-      {op::kFOR_ITER, 0, kOriginal},
-      {op::kPOP_TOP},  // 7: yes: the function makes it while the frame waits
-      {op::kPOP_TOP},
-      {op::kPUSH_NULL},
-      {op::kLOAD_CONST, function},
-      {op::kPRECALL, 0},
-      {op::kCALL, 0},
-      {op::kRETURN_VALUE},  // never reached
-  };
+// A change of the frame is pending when the iterator has an item: the function makes it while the frame waits.
+Snippet redirect_question(Assembly& assembly, const Ref& iterator) {
+  const std::uint32_t asked = constant_of(assembly, iterator);
+  const std::uint32_t function = constant_of(assembly, redirect_function());
+  return Snippet().ask(asked, Snippet().pop(2).call(function).return_value());
 }
 
-constexpr std::int32_t kRedirectStub = 9;  // instructions
+// The anchor's item is the result.
+Snippet entry_stub(Assembly& assembly, const Ref& anchor) {
+  Snippet stub = Snippet().ask(constant_of(assembly, anchor), Snippet().put(op::kSWAP, 2).pop().return_value());
+  const Snippet question = redirect_question(assembly, redirect_iterator());
+  return stub.append(question);
+}
 
-// The stub behind the RESUME of a yield, and at the header of a loop: an item says that a change of the frame is
-// pending. The stub has the position of the yield, or of the header, so that a trace function is not called for the
-// same line again.
-std::vector<Instruction> redirect_stub(Assembly& assembly, const Ref& anchor, const rewriter::Position& position) {
-  std::vector<Instruction> stub = {
-      {op::kLOAD_CONST, constant_of(assembly, anchor)},
-      {op::kFOR_ITER, 0, kRedirectStub},
-      {op::kPOP_TOP},
-      {op::kPOP_TOP},
-      {op::kPUSH_NULL},
-      {op::kLOAD_CONST, constant_of(assembly, redirect_function())},
-      {op::kPRECALL, 0},
-      {op::kCALL, 0},
-      {op::kRETURN_VALUE},  // never reached
-  };
-  for (Instruction& instruction : stub) {
-    instruction.position = position;
-  }
-  return stub;
+// The stub behind the RESUME of a yield, and at the header of a loop. It has the position of the yield, or of the
+// header, so that a trace function is not called for the same line again.
+Snippet redirect_stub(Assembly& assembly, const Ref& anchor, const rewriter::Position& position) {
+  return redirect_question(assembly, anchor).at(position);
 }
 
 // Pads, behind the original instructions: a frame that is redirected gets a value pushed. If its stack is to be empty,
@@ -85,9 +58,9 @@ std::vector<int> add_pads(Assembly& assembly, const std::vector<int>& depths) {
   for (int index = 0; index < count; ++index) {
     if (depths[static_cast<std::size_t>(index)] == 0) {
       pads[static_cast<std::size_t>(index)] = assembly.size();
-      assembly.instructions.push_back({op::kPOP_TOP});
       // Signals are polled where eager execution polls them, not here.
-      assembly.instructions.push_back({op::kJUMP_BACKWARD_NO_INTERRUPT, 0, index});
+      const Snippet pad = Snippet().pop().jump_back(index);
+      assembly.instructions.insert(assembly.instructions.end(), pad.code().begin(), pad.code().end());
     }
   }
   return pads;
@@ -106,19 +79,24 @@ void link(const CodeRef& code, const recorder::DecodedCode& decoded, const std::
   }
 }
 
+// `sizes`: by entry, the instructions of its stub.
 std::vector<rewriter::Insertion> stubs_of(Assembly& assembly, const DecodedCode& decoded,
-                                          const std::shared_ptr<CodeRecord>& record, const Ref& anchor) {
+                                          const std::shared_ptr<CodeRecord>& record, const Ref& anchor,
+                                          std::vector<int>* sizes) {
   std::vector<rewriter::Insertion> stubs;
   for (std::size_t index = 0; index < decoded.entries.size(); ++index) {
     const DecodedCode::Entry& entry = decoded.entries[index];
     const bool is_header = entry.place == DecodedCode::Place::kHeader;
     const auto shown = static_cast<std::size_t>(is_header ? entry.first : entry.resume);
-    stubs.push_back({.before = is_header ? entry.first : entry.resume + 1,
-                     .code = index == 0 ? entry_stub(assembly, anchor)
-                                        : redirect_stub(assembly, make_anchor(record, index),
-                                                        assembly.instructions[shown].position),
-                     .follows = rewriter::Follows::kNone,
-                     .jumps_see_it = is_header});
+    stubs.push_back(
+        {.before = is_header ? entry.first : entry.resume + 1,
+         .code =
+             index == 0
+                 ? entry_stub(assembly, anchor).code()
+                 : redirect_stub(assembly, make_anchor(record, index), assembly.instructions[shown].position).code(),
+         .follows = rewriter::Follows::kNone,
+         .jumps_see_it = is_header});
+    sizes->push_back(static_cast<int>(stubs.back().code.size()));
   }
   // In the order of the code; the stubs that jumps lead to come last.
   std::ranges::stable_sort(stubs, {}, &rewriter::Insertion::before);
@@ -193,7 +171,8 @@ CodeRef build(const std::shared_ptr<const recorder::DecodedCode>& decoded, Ref* 
   const auto count = static_cast<std::size_t>(assembly.size());
   const std::vector<int> pads = add_pads(assembly, decoded->shape->depths);
   const auto armed = exchange_nested(assembly);
-  rewriter::Edited edited = rewriter::insert(assembly, stubs_of(assembly, *decoded, owned, anchor));
+  std::vector<int> stub_sizes;
+  rewriter::Edited edited = rewriter::insert(assembly, stubs_of(assembly, *decoded, owned, anchor, &stub_sizes));
   for (const DecodedCode::Entry& entry : decoded->entries) {
     const int pad = entry.place == DecodedCode::Place::kHeader ? pads[static_cast<std::size_t>(entry.first)] : -1;
     if (pad >= 0) {  // a frame that is redirected to a header must not run into its stub again
@@ -215,7 +194,7 @@ CodeRef build(const std::shared_ptr<const recorder::DecodedCode>& decoded, Ref* 
   for (std::size_t index = 0; index < decoded->entries.size(); ++index) {
     const DecodedCode::Entry& place = decoded->entries[index];
     const bool is_header = place.place == DecodedCode::Place::kHeader;
-    const int stub = is_header ? edited.index[static_cast<std::size_t>(place.first)] - kRedirectStub
+    const int stub = is_header ? edited.index[static_cast<std::size_t>(place.first)] - stub_sizes[index]
                                : edited.index[static_cast<std::size_t>(place.resume)] + 1;
     code.entries[index].stub.first = starts[static_cast<std::size_t>(stub)];
     code.entries[index].stub.before = encoded.offsets[static_cast<std::size_t>(stub - 1)];
@@ -286,22 +265,18 @@ CodeRef graph_code(const recorder::DecodedCode& decoded, const Ref& graph, const
   Assembly assembly = decoded.assembly;
   const PyCodeObject* code = decoded.shape->code.get();
   const auto graph_constant = static_cast<std::uint32_t>(rewriter::add_constant(assembly, graph));
-  std::vector<Instruction> stub = {{op::kPUSH_NULL}, {op::kLOAD_CONST, graph_constant}};
+  Snippet stub = Snippet().begin_call(graph_constant);
   for (const int slot : slots) {
     const auto kind = static_cast<unsigned char>(PyBytes_AS_STRING(code->co_localspluskinds)[slot]);
     constexpr unsigned kCellOrFree = 0x40 | 0x80;
-    stub.push_back({(kind & kCellOrFree) != 0 ? op::kLOAD_CLOSURE : op::kLOAD_FAST, static_cast<std::uint32_t>(slot)});
+    stub.put((kind & kCellOrFree) != 0 ? op::kLOAD_CLOSURE : op::kLOAD_FAST, static_cast<std::uint32_t>(slot));
   }
-  stub.push_back({op::kBUILD_TUPLE, static_cast<std::uint32_t>(slots.size())});
-  stub.push_back({op::kPRECALL, 1});
-  stub.push_back({op::kCALL, 1});
-  stub.push_back({op::kRETURN_VALUE});
+  stub.put(op::kBUILD_TUPLE, static_cast<std::uint32_t>(slots.size())).end_call(1).return_value();
   // In front of RESUME the frame is invisible. It only hands its arguments over; the graph makes the frame that
   // tracebacks and callees show.
-  const rewriter::Edited edited = rewriter::insert(assembly, {{.before = decoded.first - 1,
-                                                               .code = std::move(stub),
-                                                               .follows = rewriter::Follows::kNone,
-                                                               .jumps_see_it = false}});
+  const rewriter::Edited edited = rewriter::insert(
+      assembly,
+      {{.before = decoded.first - 1, .code = stub.code(), .follows = rewriter::Follows::kNone, .jumps_see_it = false}});
   rewriter::EncodeOptions options;
   options.stack_size = assembly.stack_size + static_cast<int>(slots.size()) + kHookStack;
   const rewriter::Encoded encoded = rewriter::encode(edited.assembly, options);

@@ -8,6 +8,7 @@
 #include "rewriter/base/errors.h"
 #include "rewriter/cpython/code_link.h"
 #include "rewriter/edit.h"
+#include "rewriter/snippet.h"
 #include "rewriter/unit_map.h"
 
 namespace tagalong::runtime {
@@ -15,31 +16,21 @@ namespace {
 
 namespace op = rewriter::op;
 using rewriter::Assembly;
-using rewriter::Instruction;
+using rewriter::Snippet;
 
-constexpr int kStubStack = 3;
+constexpr int kStubStack = Snippet::kCallStack;
 
-std::vector<Instruction> dispatching_stub(Assembly& assembly, const Ref& dispatcher, const Ref& redirect_iterator,
-                                          const Ref& redirect_frame) {
+// The dispatcher's item is the result, and the frame frees the dispatcher below it. Without an item, the call may
+// continue in other code: then the function changes this frame while it waits.
+Snippet dispatching_stub(Assembly& assembly, const Ref& dispatcher, const Ref& redirect_iterator,
+                         const Ref& redirect_frame) {
   const auto constant = [&assembly](const Ref& object) {
     return static_cast<std::uint32_t>(rewriter::add_constant(assembly, object));
   };
-  constexpr std::int32_t kNoItem = 3;
-  constexpr std::int32_t kOriginal = 12;
-  return {
-      {op::kLOAD_CONST, constant(dispatcher)},  // 0: has the dispatcher an item?
-      {op::kFOR_ITER, 0, kNoItem},
-      {op::kRETURN_VALUE},  // 2: yes: it is the result; the frame frees the dispatcher below it
-      {op::kLOAD_CONST, constant(redirect_iterator)},  // 3: no: does the call continue in other code?
-      {op::kFOR_ITER, 0, kOriginal},
-      {op::kPOP_TOP},  // 5: yes: the function changes this frame while it waits
-      {op::kPOP_TOP},
-      {op::kPUSH_NULL},
-      {op::kLOAD_CONST, constant(redirect_frame)},
-      {op::kPRECALL, 0},
-      {op::kCALL, 0},
-      {op::kRETURN_VALUE},  // never reached
-  };
+  const std::uint32_t asked = constant(dispatcher);
+  const std::uint32_t iterator = constant(redirect_iterator);
+  const std::uint32_t function = constant(redirect_frame);
+  return Snippet().ask(asked, Snippet().return_value()).ask(iterator, Snippet().pop(2).call(function).return_value());
 }
 
 // Programs see the code it was made of, whose instructions are now at the units `to`.
@@ -63,9 +54,9 @@ CodeRef dispatching_code(PyCodeObject* original, const Ref& dispatcher, const Re
   const Assembly plain = rewriter::decode(original);
   rewriter::stack_depths(plain);  // refuses code that overruns its stack
   Assembly assembly = plain;
-  std::vector<Instruction> stub = dispatching_stub(assembly, dispatcher, redirect_iterator, redirect_frame);
+  const Snippet stub = dispatching_stub(assembly, dispatcher, redirect_iterator, redirect_frame);
   const rewriter::Edited edited = rewriter::insert(
-      assembly, {{.before = 0, .code = std::move(stub), .follows = rewriter::Follows::kNone, .jumps_see_it = false}});
+      assembly, {{.before = 0, .code = stub.code(), .follows = rewriter::Follows::kNone, .jumps_see_it = false}});
   const int stack = std::max({plain.stack_size, kStubStack, slots - original->co_nlocalsplus});
   const rewriter::Encoded encoded = rewriter::encode(edited.assembly, {.stack_size = stack});
   std::vector<int> to;
@@ -82,8 +73,8 @@ EnteredCode entered_code(PyCodeObject* specialised) {
   const int needed = rewriter::largest_depth(plain, rewriter::stack_depths(plain));
   Assembly assembly = plain;
   const auto pad = static_cast<std::size_t>(assembly.size());
-  assembly.instructions.push_back({op::kPOP_TOP});
-  assembly.instructions.push_back({op::kJUMP_BACKWARD_NO_INTERRUPT, 0, 0});
+  const Snippet landing = Snippet().pop().jump_back(0);
+  assembly.instructions.insert(assembly.instructions.end(), landing.code().begin(), landing.code().end());
   const rewriter::Encoded encoded = rewriter::encode(assembly, {.stack_size = std::max({plain.stack_size, needed, 1})});
   const std::vector<int> to(encoded.offsets.begin(), encoded.offsets.begin() + static_cast<std::ptrdiff_t>(pad));
   const int unit = encoded.offsets[pad];

@@ -13,8 +13,8 @@ namespace {
 std::set<std::string> opcodes_at(When when) {
   std::set<std::string> names;
   for (int opcode = 0; opcode < 256; ++opcode) {
-    const rewriter::OpcodeInfo& row = rewriter::info(static_cast<std::uint8_t>(opcode));
-    if (row.known() && rule_time(static_cast<std::uint8_t>(opcode)) == when) {
+    const rewriter::OpcodeInfo& row = rewriter::info(static_cast<rewriter::Opcode>(opcode));
+    if (row.known() && rule_time(static_cast<rewriter::Opcode>(opcode)) == when) {
       names.emplace(row.name);
     }
   }
@@ -32,8 +32,8 @@ BOOST_AUTO_TEST_CASE(every_opcode_has_a_rule) {
 BOOST_AUTO_TEST_CASE(there_are_no_rules_for_opcodes_that_do_not_exist) {
   int rules = 0;
   for (int opcode = 0; opcode < 256; ++opcode) {
-    const bool has_rule = rule_time(static_cast<std::uint8_t>(opcode)) != When::kMissing;
-    BOOST_TEST(has_rule == rewriter::info(static_cast<std::uint8_t>(opcode)).known(), "opcode " << opcode);
+    const bool has_rule = rule_time(static_cast<rewriter::Opcode>(opcode)) != When::kMissing;
+    BOOST_TEST(has_rule == rewriter::info(static_cast<rewriter::Opcode>(opcode)).known(), "opcode " << opcode);
     rules += has_rule ? 1 : 0;
   }
   BOOST_TEST(rules > 100);
@@ -42,7 +42,7 @@ BOOST_AUTO_TEST_CASE(there_are_no_rules_for_opcodes_that_do_not_exist) {
 // An instruction that does not continue with the next one can only be observed in front of it.
 BOOST_AUTO_TEST_CASE(an_instruction_that_ends_or_jumps_has_its_hook_before) {
   for (int opcode = 0; opcode < 256; ++opcode) {
-    const auto number = static_cast<std::uint8_t>(opcode);
+    const auto number = static_cast<rewriter::Opcode>(opcode);
     const rewriter::OpcodeInfo& row = rewriter::info(number);
     if (!row.known()) {
       continue;
@@ -64,7 +64,7 @@ BOOST_AUTO_TEST_CASE(an_instruction_that_ends_or_jumps_has_its_hook_before) {
 // recording of a generator starts, and the POP_TOP behind it pops its value.
 BOOST_AUTO_TEST_CASE(an_instruction_without_hooks_leaves_the_stack_alone) {
   for (const std::string& name : opcodes_at(When::kNone)) {
-    const std::uint8_t opcode = *rewriter::opcode_by_name(name);
+    const rewriter::Opcode opcode = *rewriter::opcode_by_name(name);
     if (rewriter::info(opcode).flow == rewriter::Flow::kImplied || opcode == rewriter::op::kRETURN_GENERATOR) {
       continue;
     }
@@ -76,7 +76,7 @@ BOOST_AUTO_TEST_CASE(an_instruction_without_hooks_leaves_the_stack_alone) {
 
 BOOST_AUTO_TEST_CASE(hooks_are_where_the_rows_say) {
   for (int opcode = 0; opcode < 256; ++opcode) {
-    const auto number = static_cast<std::uint8_t>(opcode);
+    const auto number = static_cast<rewriter::Opcode>(opcode);
     const When when = rule_time(number);
     if (when == When::kMissing) {
       continue;

@@ -77,7 +77,7 @@ BOOST_AUTO_TEST_CASE(names_and_numbers) {
       ++known;
       BOOST_TEST(row.name == expected);
       BOOST_TEST(row.base == opcode);
-      BOOST_TEST((opcode_by_name(row.name) == static_cast<std::uint8_t>(opcode)));
+      BOOST_TEST((opcode_by_name(row.name) == static_cast<Opcode>(opcode)));
     }
   }
   BOOST_TEST(known == integer("len(opcode.opmap)", "import opcode"));

@@ -75,7 +75,7 @@ bool same_tables(const CodeRef& left, const CodeRef& right) {
                                   Py_EQ) == 1;
 }
 
-int find(const Assembly& assembly, std::uint8_t opcode, int n) {
+int find(const Assembly& assembly, Opcode opcode, int n) {
   for (int i = 0; i < assembly.size(); ++i) {
     if (assembly.instructions[static_cast<std::size_t>(i)].opcode == opcode && n-- == 0) {
       return i;

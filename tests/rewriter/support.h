@@ -24,6 +24,6 @@ std::string code_bytes(const CodeRef& code);
 bool same_tables(const CodeRef& left, const CodeRef& right);
 
 // Index of the n-th instruction with this opcode; fails the test if there is none.
-int find(const Assembly& assembly, std::uint8_t opcode, int n = 0);
+int find(const Assembly& assembly, Opcode opcode, int n = 0);
 
 }  // namespace tagalong::rewriter::testing

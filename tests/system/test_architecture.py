@@ -10,7 +10,9 @@ import pytest
 
 LAYERS = ("rewriter", "replay", "recorder", "runtime")
 INCLUDE = re.compile(r'^\s*#\s*include\s*[<"]([^">]+)[">]', re.MULTILINE)
-# Private headers and names of the interpreter: only one folder may use them.
+# What differs between versions of CPython: `#include "version/…"` finds a file in the folder of the version.
+VERSIONS = "rewriter/versions"
+# Private headers and names of the interpreter: only the folders of CPython may use them.
 PRIVATE = re.compile(r'#\s*include\s*[<"](internal/|cpython/)|^\s*#\s*define\s+Py_BUILD_CORE', re.MULTILINE)
 
 
@@ -59,10 +61,15 @@ def folders(root: Path) -> dict[str, set[str]]:
     graph: dict[str, set[str]] = {}
     for layer in LAYERS:
         for path in sources(root, layer):
-            own = str(path.parent.relative_to(root))
-            used = {str(Path(name).parent) for name in includes(path) if name.split("/")[0] in LAYERS}
+            own = folder_of(str(path.parent.relative_to(root)))
+            names = (re.sub("^version/", f"{VERSIONS}/", name) for name in includes(path))
+            used = {folder_of(str(Path(name).parent)) for name in names if name.split("/")[0] in LAYERS}
             graph.setdefault(own, set()).update(used - {own})
     return graph
+
+
+def folder_of(path: str) -> str:
+    return VERSIONS if path.startswith(f"{VERSIONS}/") else path
 
 
 def test_folders_form_no_cycle(root: Path) -> None:
@@ -93,7 +100,8 @@ def test_folders_are_small_enough_to_see(root: Path) -> None:
     counts = {folder: 0 for folder in folders(root)}
     for layer in LAYERS:
         for path in sources(root, layer):
-            counts[str(path.parent.relative_to(root))] += 1
+            folder = str(path.parent.relative_to(root))
+            counts[folder] = counts.get(folder, 0) + 1
     large = {folder: count for folder, count in counts.items() if count > most}
     assert not large
 
@@ -105,16 +113,33 @@ def test_includes_of_our_own_name_their_library(root: Path) -> None:
         for layer in LAYERS
         for path in sources(root, layer)
         for name in re.findall(r'#\s*include\s*"([^"]+)"', path.read_text())
-        if name.split("/")[0] not in LAYERS and not name.startswith("internal/")
+        if name.split("/")[0] not in (*LAYERS, "version") and not name.startswith("internal/")
     ]
     assert wrong == []
 
 
-def test_private_headers_are_in_one_folder(root: Path) -> None:
+def test_private_headers_are_in_two_folders(root: Path) -> None:
     using = [path for layer in LAYERS for path in sources(root, layer) if PRIVATE.search(path.read_text())]
     assert using, "no file includes a private header, so the test checks nothing"
-    folder = root / "rewriter" / "cpython"
-    assert [str(path.relative_to(root)) for path in using if folder not in path.parents] == []
+    folders = {root / "rewriter" / "cpython", root / VERSIONS}
+    assert [str(path.relative_to(root)) for path in using if not folders & set(path.parents)] == []
+
+
+def test_no_file_asks_for_the_version_of_python(root: Path) -> None:
+    asking = [
+        str(path.relative_to(root))
+        for layer in LAYERS
+        for path in sources(root, layer)
+        if re.search(r"PY_(VERSION_HEX|MAJOR_VERSION|MINOR_VERSION)", path.read_text())
+    ]
+    assert [path for path in asking if not path.startswith(VERSIONS)] == []
+
+
+def test_versions_have_the_same_files(root: Path) -> None:
+    folders = [folder for folder in (root / VERSIONS).iterdir() if folder.is_dir()]
+    files = {folder.name: {path.name for path in (folder / "version").iterdir()} for folder in folders}
+    assert len(files) > 1
+    assert len({frozenset(names) for names in files.values()}) == 1, files
 
 
 def test_linking_follows_the_layers(root: Path) -> None:

@@ -37,17 +37,6 @@ bool may_be_inside(const LoopOp& op, const Step& step) {
   return false;
 }
 
-array::UnaryOperator unary_operator(int opcode) {
-  switch (opcode) {
-    case UNARY_NEGATIVE:
-      return array::UnaryOperator::kNegative;
-    case UNARY_POSITIVE:
-      return array::UnaryOperator::kPositive;
-    default:
-      return array::UnaryOperator::kInvert;
-  }
-}
-
 namespace {
 
 // What NumPy function the call may be one of.

@@ -179,6 +179,4 @@ std::unique_ptr<PlannedGroup> plan_group(const array::Numpy& np, const FusionSou
 // Whether the names are still bound to the objects that the plan knows. `values`: the computed values of this run.
 bool loads_hold(const PlannedGroup& group, PyObject* const* registers, const Ref* values);
 
-array::UnaryOperator unary_operator(int opcode);
-
 }  // namespace tagalong::replay

@@ -408,7 +408,6 @@ bool FusionPlanner::operate(const Step& step, const std::int32_t* operands) {
   switch (step.op) {
     case Op::array_unary:
       verb.kind = VerbKind::kUnary;
-      verb.code = static_cast<int>(unary_operator(step.immediate));
       verb.temporaries = temporaries_of(step, operands);
       break;
     case Op::array_binary:

@@ -10,6 +10,7 @@
 #include "replay/arrays/numpy/elision.h"
 #include "replay/arrays/numpy/numpy_abi.h"
 #include "replay/arrays/numpy/operand.h"
+#include "replay/ir/operators.h"
 
 namespace tagalong::array {
 
@@ -33,7 +34,7 @@ enum class BinaryOperator : std::uint8_t {
 };
 inline constexpr unsigned kInplaceOffset = 13;
 
-enum class UnaryOperator : std::uint8_t { kNegative, kPositive, kInvert, kAbsolute };
+using replay::UnaryOperator;
 
 struct OperatorRow {
   UfuncName ufunc;  // kCount: there is no direct path

@@ -37,7 +37,8 @@ StepResult execute_array_eagerly(RunState& state, const Step& step, const std::i
   switch (step.op) {
     case Op::array_unary:
     case Op::unary_op:
-      return store(state, step, unary_operation(step.immediate, state.registers[operands[0]]));
+      return store(state, step,
+                   unary_operation(static_cast<UnaryOperator>(step.immediate), state.registers[operands[0]]));
     case Op::array_binary:
     case Op::binary_op:
       return store(state, step,
@@ -73,7 +74,8 @@ StepResult execute_array(RunState& state, const Step& step, const std::int32_t* 
   switch (step.op) {
     case Op::array_unary:
     case Op::unary_op:
-      outcome = step.site->unary(unary_operator(step.immediate), operand(0), step.temporaries, &result, &before_report);
+      outcome = step.site->unary(static_cast<UnaryOperator>(step.immediate), operand(0), step.temporaries, &result,
+                                 &before_report);
       break;
     case Op::array_binary:
     case Op::binary_op:

@@ -1,7 +1,5 @@
 // Globals and attributes by name; and variables of a root frame that live in a mapping, where each instruction is
 // executed by the interpreter itself, on that mapping.
-#include <opcode.h>
-
 #include <array>
 #include <vector>
 
@@ -12,8 +10,11 @@
 #include "replay/steps/looked_up.h"
 #include "rewriter/cpython/objects/dicts.h"
 #include "rewriter/cpython/thunks.h"
+#include "version/thunks.h"
 
 namespace tagalong::replay {
+
+namespace op = rewriter::op;
 
 namespace {
 
@@ -117,17 +118,17 @@ namespace {
 std::vector<cpython::Instruction> instructions_of(NamespaceStep op) {
   switch (op) {
     case NamespaceStep::load_name:
-      return {{LOAD_NAME, 0}};
+      return {{op::kLOAD_NAME, 0}};
     case NamespaceStep::store_name:
-      return {{COPY, 1}, {STORE_NAME, 0}};
+      return {{op::kCOPY, 1}, {op::kSTORE_NAME, 0}};
     case NamespaceStep::delete_name:
-      return {{DELETE_NAME, 0}, {LOAD_ASSERTION_ERROR, 0}};
+      return {{op::kDELETE_NAME, 0}, {op::kBUILD_TUPLE, 0}};
     case NamespaceStep::import_star:
-      return {{COPY, 1}, {IMPORT_STAR, 0}};
+      return {{op::kCOPY, 1}, version::kImportStar};
     case NamespaceStep::print_expr:
-      return {{COPY, 1}, {PRINT_EXPR, 0}};
+      return {{op::kCOPY, 1}, version::kPrintExpression};
     case NamespaceStep::setup_annotations:
-      return {{SETUP_ANNOTATIONS, 0}, {LOAD_ASSERTION_ERROR, 0}};
+      return {{op::kSETUP_ANNOTATIONS, 0}, {op::kBUILD_TUPLE, 0}};
   }
   return {};  // not reached
 }

@@ -79,7 +79,7 @@ StepResult execute_operator(RunState& state, const Step& step, PyObject* left, P
     case OperatorStep::compare_op:
       return store(state, step, compare(step.immediate, left, right));
     case OperatorStep::unary_op:
-      return store(state, step, unary_operation(step.immediate, left));
+      return store(state, step, unary_operation(static_cast<UnaryOperator>(step.immediate), left));
     case OperatorStep::contains_op: {
       const int found = PySequence_Contains(right, left);
       return found < 0 ? StepResult::kRaised : store_truth(state, step, (found != 0) != (step.immediate != 0));

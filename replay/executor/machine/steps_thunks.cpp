@@ -1,14 +1,16 @@
 // Instructions that are left to the interpreter itself (cpython/thunks.h).
-#include <opcode.h>
-
 #include <boost/container/small_vector.hpp>
 #include <vector>
 
 #include "replay/executor/machine/frames.h"
 #include "replay/executor/machine/step_families.h"
 #include "rewriter/cpython/thunks.h"
+#include "version/snippets.h"
+#include "version/thunks.h"
 
 namespace tagalong::replay {
+
+namespace op = rewriter::op;
 
 namespace {
 
@@ -20,10 +22,10 @@ struct ThunkForm {
   bool needs_name = false;
 };
 
-ThunkForm plain(const Step& step, int opcode, int argument) {
+ThunkForm plain(const Step& step, cpython::Instruction instruction) {
   ThunkForm form;
   form.instructions = cpython::load_operands(step.operand_count);
-  form.instructions.push_back({opcode, argument});
+  form.instructions.push_back(instruction);
   for (int index = 0; index < step.operand_count; ++index) {
     form.order.push_back(index);
   }
@@ -31,9 +33,9 @@ ThunkForm plain(const Step& step, int opcode, int argument) {
 }
 
 // Of an instruction with two results.
-ThunkForm pair(const Step& step, int opcode) {
-  ThunkForm form = plain(step, opcode, 0);
-  form.instructions.push_back({BUILD_TUPLE, 2});
+ThunkForm pair(const Step& step, rewriter::Opcode opcode) {
+  ThunkForm form = plain(step, {opcode, 0});
+  form.instructions.push_back({op::kBUILD_TUPLE, 2});
   return form;
 }
 
@@ -41,67 +43,69 @@ ThunkForm form_of(const Step& step, ThunkStep kind) {
   constexpr int kAfterShift = 8;
   switch (kind) {
     case ThunkStep::get_awaitable:
-      return plain(step, GET_AWAITABLE, step.immediate);
+      return plain(step, {op::kGET_AWAITABLE, step.immediate});
     case ThunkStep::get_aiter:
-      return plain(step, GET_AITER, 0);
+      return plain(step, {op::kGET_AITER, 0});
     case ThunkStep::get_anext:
-      return plain(step, GET_ANEXT, 0);
+      return plain(step, {op::kGET_ANEXT, 0});
     case ThunkStep::async_gen_wrap:
-      return plain(step, ASYNC_GEN_WRAP, 0);
+      return plain(step, version::kAsyncGenWrap);
     case ThunkStep::match_keys:
-      return plain(step, MATCH_KEYS, 0);
+      return plain(step, {op::kMATCH_KEYS, 0});
     case ThunkStep::match_class:
-      return plain(step, MATCH_CLASS, step.immediate);
+      return plain(step, {op::kMATCH_CLASS, step.immediate});
     case ThunkStep::import_from: {
-      ThunkForm form = plain(step, IMPORT_FROM, 0);
+      ThunkForm form = plain(step, {op::kIMPORT_FROM, 0});
       form.needs_name = true;
       return form;
     }
     case ThunkStep::import_name:
-      return {{{LOAD_FAST, 0}, {LOAD_FAST, 1}, {IMPORT_NAME, 0}}, {1, 2}, true, true};
+      return {{{op::kLOAD_FAST, 0}, {op::kLOAD_FAST, 1}, {op::kIMPORT_NAME, 0}}, {1, 2}, true, true};
     case ThunkStep::load_build_class:
-      return {{{LOAD_BUILD_CLASS, 0}}, {}, true, false};
+      return {{{op::kLOAD_BUILD_CLASS, 0}}, {}, true, false};
     case ThunkStep::delete_global:
-      return {{{LOAD_FAST, 0}, {DELETE_GLOBAL, 0}}, {0}, true, true};
+      return {{{op::kLOAD_FAST, 0}, {op::kDELETE_GLOBAL, 0}}, {0}, true, true};
     case ThunkStep::load_global:
-      return {{{LOAD_GLOBAL, 0}}, {}, true, true};
+      return {{{op::kLOAD_GLOBAL, 0}}, {}, true, true};
     case ThunkStep::raise:
-      return plain(step, RAISE_VARARGS, step.operand_count);
+      return plain(step, {op::kRAISE_VARARGS, step.operand_count});
     case ThunkStep::check_exc_match:
-      return plain(step, CHECK_EXC_MATCH, 0);
+      return plain(step, {op::kCHECK_EXC_MATCH, 0});
     case ThunkStep::prep_reraise_star:
-      return plain(step, PREP_RERAISE_STAR, 0);
+      return plain(step, version::kPrepareReraiseStar);
     case ThunkStep::dict_merge:
-      return {{{LOAD_FAST, 0}, {LOAD_FAST, 0}, {LOAD_FAST, 1}, {LOAD_FAST, 2}, {DICT_MERGE, 1}}, {2, 0, 1}};
+      return {
+          {{op::kLOAD_FAST, 0}, {op::kLOAD_FAST, 0}, {op::kLOAD_FAST, 1}, {op::kLOAD_FAST, 2}, {op::kDICT_MERGE, 1}},
+          {2, 0, 1}};
     case ThunkStep::dict_update:
-      return plain(step, DICT_UPDATE, 1);
+      return plain(step, {op::kDICT_UPDATE, 1});
     case ThunkStep::set_update:
-      return plain(step, SET_UPDATE, 1);
+      return plain(step, {op::kSET_UPDATE, 1});
     case ThunkStep::list_extend:
-      return plain(step, LIST_EXTEND, 1);
+      return plain(step, {op::kLIST_EXTEND, 1});
     case ThunkStep::build_const_key_map:
-      return plain(step, BUILD_CONST_KEY_MAP, step.operand_count - 1);
+      return plain(step, {op::kBUILD_CONST_KEY_MAP, step.operand_count - 1});
     case ThunkStep::before_with:
-      return pair(step, BEFORE_WITH);
+      return pair(step, op::kBEFORE_WITH);
     case ThunkStep::before_async_with:
-      return pair(step, BEFORE_ASYNC_WITH);
+      return pair(step, op::kBEFORE_ASYNC_WITH);
     case ThunkStep::check_eg_match:
-      return pair(step, CHECK_EG_MATCH);
+      return pair(step, op::kCHECK_EG_MATCH);
     case ThunkStep::unpack_sequence: {
-      ThunkForm form = plain(step, UNPACK_SEQUENCE, step.immediate);
-      form.instructions.push_back({BUILD_TUPLE, step.immediate});
+      ThunkForm form = plain(step, {op::kUNPACK_SEQUENCE, step.immediate});
+      form.instructions.push_back({op::kBUILD_TUPLE, step.immediate});
       return form;
     }
     case ThunkStep::unpack_ex: {
       const int before = static_cast<int>(PyLong_AsLong(step.object));
       const int after = step.immediate - 1 - before;
-      ThunkForm form = plain(step, UNPACK_EX, before | (after << kAfterShift));
-      form.instructions.push_back({BUILD_TUPLE, step.immediate});
+      ThunkForm form = plain(step, {op::kUNPACK_EX, before | (after << kAfterShift)});
+      form.instructions.push_back({op::kBUILD_TUPLE, step.immediate});
       return form;
     }
     case ThunkStep::call_ex: {
-      ThunkForm form = plain(step, CALL_FUNCTION_EX, step.operand_count > 2 ? 1 : 0);
-      form.instructions.insert(form.instructions.begin(), {PUSH_NULL, 0});
+      ThunkForm form = plain(step, {op::kCALL_FUNCTION_EX, step.operand_count > 2 ? 1 : 0});
+      form.instructions.insert(form.instructions.begin() + (version::kNullBelowCallable ? 0 : 1), {op::kPUSH_NULL, 0});
       return form;
     }
   }

@@ -1,0 +1,19 @@
+// The shapes of calls and loops in CPython 3.11.
+#pragma once
+
+#include <array>
+
+#include "rewriter/versions/opcodes.h"
+
+namespace tagalong::version {
+
+namespace op = rewriter::op;
+
+inline constexpr bool kNullBelowCallable = true;  // PUSH_NULL comes in front of the callable
+inline constexpr bool kHasPrecall = true;         // PRECALL comes in front of CALL
+inline constexpr bool kNamesOnStack = false;  // CALL_KW takes the names of arguments; else KW_NAMES in front of CALL
+// The instructions at the target of FOR_ITER that the interpreter skips, or executes to drop the iterator.
+inline constexpr std::array<rewriter::Opcode, 0> kEndOfLoop{};
+inline constexpr rewriter::Opcode kJumpIfTrue = op::kPOP_JUMP_FORWARD_IF_TRUE;
+
+}  // namespace tagalong::version
