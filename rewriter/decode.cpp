@@ -41,9 +41,6 @@ cpython::KeptRef constant_of_origin(PyObject* object) {
   return is_kept ? cpython::KeptRef::uncounted(object) : cpython::KeptRef(Ref::create(object));
 }
 
-std::uint8_t low(std::uint16_t unit) { return _Py_OPCODE(unit); }
-std::uint8_t high(std::uint16_t unit) { return static_cast<std::uint8_t>(_Py_OPARG(unit)); }
-
 class Decoder {
  public:
   explicit Decoder(PyCodeObject* code)
@@ -91,13 +88,13 @@ class Decoder {
         if (++prefixes > kMostPrefixes) {
           refuse("more than {} EXTENDED_ARGs at code unit {}", kMostPrefixes, unit);
         }
-        argument = (argument | high(units_[unit])) << 8;
+        argument = (argument | argument_in(units_[unit])) << 8;
         if (++unit == size) {
           refuse("the code ends with EXTENDED_ARG");
         }
         opcode = base_opcode(unit);
       }
-      argument |= high(units_[unit]);
+      argument |= argument_in(units_[unit]);
       const OpcodeInfo& row = info(opcode);
       if (row.flow == Flow::kImplied) {
         refuse("{} where an instruction should be, at code unit {}", row.name, unit);
@@ -123,12 +120,12 @@ class Decoder {
   }
 
   Opcode base_opcode(std::size_t unit) const {
-    const Opcode opcode = info(low(units_[unit])).base;
+    const Opcode opcode = info(opcode_in(units_[unit])).base;
     if (opcode == 0) {
-      if (low(units_[unit]) == op::kCACHE) {
+      if (opcode_in(units_[unit]) == op::kCACHE) {
         return opcode;
       }
-      refuse("unknown opcode {} at code unit {}", low(units_[unit]), unit);
+      refuse("unknown opcode {} at code unit {}", opcode_in(units_[unit]), unit);
     }
     return opcode;
   }

@@ -7,6 +7,7 @@
 #include "rewriter/cpython/eval_hook.h"
 #include "runtime/policy/recording_budget.h"
 #include "runtime/records/anchor.h"
+#include "version/threads.h"
 
 namespace tagalong::runtime {
 namespace {
@@ -25,7 +26,7 @@ PyObject* after_fork(PyObject* /*module*/, PyObject* /*unused*/) {
 }
 
 PyObject* at_exit(PyObject* /*module*/, PyObject* /*unused*/) {
-  cpython::begin_ending();
+  cpython::begin_ending(version::is_finalizing);
   Py_RETURN_NONE;
 }
 

@@ -10,7 +10,7 @@
 #include <utility>
 
 #include "recorder/base/hints.h"
-#include "recorder/code/instruction_kinds.h"
+#include "recorder/base/instruction_kinds.h"
 #include "recorder/deferred/array_proxy.h"
 #include "recorder/deferred/deferred_arrays.h"
 #include "recorder/deferred/deferred_calls.h"

@@ -12,7 +12,9 @@ void (*recorded_group_listener)(const std::string& text) = nullptr;
 
 std::string print_recorded_group(OperationRange range, const array::MultiPassPlan* plan, array::FusionReason reason) {
   PyCodeObject* code = cpython::code_of(cpython::current_frame(cpython::thread_state()));
-  const auto line = [=](int unit) { return PyCode_Addr2Line(code, unit * static_cast<int>(sizeof(_Py_CODEUNIT))); };
+  const auto line = [=](int unit) {
+    return PyCode_Addr2Line(code, unit * static_cast<int>(sizeof(rewriter::CodeUnit)));
+  };
   const std::string lines = line(range.first) == line(range.last)
                                 ? fmt::format("line {}", line(range.last))
                                 : fmt::format("lines {} to {}", line(range.first), line(range.last));

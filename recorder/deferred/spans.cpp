@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "recorder/code/instruction_kinds.h"
+#include "recorder/base/instruction_kinds.h"
 
 namespace tagalong::recorder {
 namespace {

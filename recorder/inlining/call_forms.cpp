@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <string_view>
 
-#include "recorder/code/instruction_kinds.h"
+#include "recorder/base/instruction_kinds.h"
 #include "recorder/inlining/lookups.h"
 #include "replay/objects/overloads.h"
 #include "rewriter/base/errors.h"

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <utility>
 
-#include "recorder/code/instruction_kinds.h"
+#include "recorder/base/instruction_kinds.h"
 #include "recorder/inlining/call_forms.h"
 #include "recorder/inlining/lookups.h"
 #include "rewriter/cpython/objects/dicts.h"

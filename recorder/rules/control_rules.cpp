@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "recorder/code/instruction_kinds.h"
+#include "recorder/base/instruction_kinds.h"
 #include "replay/objects/overloads.h"
 #include "replay/objects/unboxed.h"
 #include "rewriter/base/errors.h"

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "recorder/code/instruction_kinds.h"
+#include "recorder/base/instruction_kinds.h"
 #include "recorder/code/rule_times.h"
 #include "recorder/deferred/deferred_expression.h"
 #include "rewriter/base/errors.h"
@@ -98,7 +98,7 @@ bool ExceptionRules::catch_exception(cpython::Frame* frame, int handler) {
   const auto* entry = reinterpret_cast<PyTracebackObject*>(traceback.get());
   // An exception object that was made before (not by this raise) has no traceback entry for this frame.
   if (traceback && PyTraceBack_Check(traceback.get()) && entry->tb_frame->f_frame == frame) {
-    unit = entry->tb_lasti / static_cast<int>(sizeof(_Py_CODEUNIT));
+    unit = entry->tb_lasti / static_cast<int>(sizeof(rewriter::CodeUnit));
   }
   if (!find_raising(unit, exception) || !run_pending_rules_before_raising()) {
     return false;

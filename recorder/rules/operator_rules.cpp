@@ -2,7 +2,7 @@
 #include <opcode.h>
 
 #include "recorder/base/hints.h"
-#include "recorder/code/instruction_kinds.h"
+#include "recorder/base/instruction_kinds.h"
 #include "recorder/rules/object_rules.h"
 #include "replay/objects/unboxed.h"
 #include "rewriter/cpython/objects/dicts.h"

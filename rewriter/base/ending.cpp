@@ -11,10 +11,11 @@ namespace {
 // NOLINTBEGIN(cppcoreguidelines-avoid-non-const-global-variables): written once, under the GIL
 pthread_t g_ending_thread;
 std::terminate_handler g_inherited = nullptr;
+bool (*g_is_finalizing)() = nullptr;
 // NOLINTEND(cppcoreguidelines-avoid-non-const-global-variables)
 
 bool is_being_ended() {
-  return g_is_ending && pthread_equal(pthread_self(), g_ending_thread) == 0 && _Py_IsFinalizing() != 0;
+  return g_is_ending && pthread_equal(pthread_self(), g_ending_thread) == 0 && g_is_finalizing();
 }
 
 [[noreturn]] void stop_for_good() {
@@ -33,10 +34,11 @@ void terminate() {
 
 }  // namespace
 
-void begin_ending() {
+void begin_ending(bool (*is_finalizing)()) {
   if (g_is_ending) {
     return;
   }
+  g_is_finalizing = is_finalizing;
   g_ending_thread = pthread_self();
   g_inherited = std::set_terminate(terminate);
   g_is_ending = true;

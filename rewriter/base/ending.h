@@ -9,7 +9,7 @@
 namespace tagalong::cpython {
 
 // Called in the thread that ends the interpreter, before finalisation begins.
-void begin_ending();
+void begin_ending(bool (*is_finalizing)());
 
 inline bool g_is_ending = false;  // NOLINT(cppcoreguidelines-avoid-non-const-global-variables): under the GIL
 

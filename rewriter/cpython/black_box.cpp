@@ -10,6 +10,7 @@
 #include "rewriter/cpython/frames.h"
 #include "rewriter/cpython/objects/methods.h"
 #include "rewriter/cpython/watch.h"
+#include "version/generators.h"
 
 namespace tagalong::cpython {
 namespace {
@@ -78,7 +79,7 @@ PyObject* frame_lasti(PyObject* self, void* closure) {
     return g_inherited.frame_lasti(self, closure);
   }
   const int unit = unit_of(frame);
-  return PyLong_FromLong(unit < 0 ? -1 : shown_offset(code, unit * static_cast<int>(sizeof(_Py_CODEUNIT))));
+  return PyLong_FromLong(unit < 0 ? -1 : shown_offset(code, unit * static_cast<int>(sizeof(rewriter::CodeUnit))));
 }
 
 // Derived code may need a larger stack than the code that programs see. Programs get the size of the latter. Steals the
@@ -103,7 +104,8 @@ PyObject* frame_size(PyObject* self, PyObject* arguments) {
 // Getters of generators, coroutines and asynchronous generators, whose objects begin with the same fields.
 template <PyCFunction Inherited::*inherited>
 PyObject* generator_size(PyObject* self, PyObject* arguments) {
-  return shown_size((g_inherited.*inherited)(self, arguments), reinterpret_cast<PyGenObject*>(self)->gi_code);
+  return shown_size((g_inherited.*inherited)(self, arguments),
+                    version::code_of_generator(reinterpret_cast<PyGenObject*>(self)));
 }
 
 PyObject* traceback_lasti(PyObject* object) {

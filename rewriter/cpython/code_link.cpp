@@ -5,10 +5,12 @@
 #include <new>
 #include <utility>
 
+#include "version/code.h"
+
 namespace tagalong::cpython {
 namespace {
 
-constexpr int kUnit = static_cast<int>(sizeof(_Py_CODEUNIT));
+constexpr int kUnit = static_cast<int>(sizeof(rewriter::CodeUnit));
 // A program can make up an offset that belongs to no unit of derived code. Such offsets are stored with this added.
 // (Made-up offsets that are themselves larger than this are not supported.)
 constexpr int kForeign = 1 << 30;
@@ -92,7 +94,7 @@ void free_link(void* object) {
 }
 
 Py_ssize_t link_index() {
-  static const Py_ssize_t index = _PyEval_RequestCodeExtraIndex(free_link);
+  static const Py_ssize_t index = version::request_extra_index(free_link);
   return index;
 }
 
@@ -101,7 +103,7 @@ CodeLink* link_of(PyCodeObject* code) {
     return nullptr;
   }
   void* link = nullptr;
-  if (_PyCode_GetExtra(reinterpret_cast<PyObject*>(code), link_index(), &link) != 0) {
+  if (version::get_extra(code, link_index(), &link) != 0) {
     PyErr_Clear();
     return nullptr;
   }
@@ -127,8 +129,8 @@ bool set_link(PyCodeObject* code, CodeLink link) {
     return false;
   }
   const Py_ssize_t size = extra_size(code);
-  if (_PyCode_SetExtra(reinterpret_cast<PyObject*>(code), link_index(), owned.get()) != 0) {
-    PyErr_NoMemory();  // _PyCode_SetExtra sets no exception
+  if (version::set_extra(code, link_index(), owned.get()) != 0) {
+    PyErr_NoMemory();  // the call sets no exception
     return false;
   }
   static_cast<void>(owned.release());
@@ -251,8 +253,7 @@ Py_ssize_t added_size(PyCodeObject* code) {
   constexpr auto kEntry = static_cast<Py_ssize_t>(sizeof(void*));
   for (Py_ssize_t index = 0; index < extra_size(code); ++index) {
     void* extra = nullptr;
-    if (index != link_index() &&
-        (_PyCode_GetExtra(reinterpret_cast<PyObject*>(code), index, &extra) != 0 || extra != nullptr)) {
+    if (index != link_index() && (version::get_extra(code, index, &extra) != 0 || extra != nullptr)) {
       PyErr_Clear();
       return 0;
     }

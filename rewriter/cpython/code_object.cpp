@@ -1,12 +1,4 @@
-#define Py_BUILD_CORE 1
-
 #include "rewriter/cpython/code_object.h"
-
-#include "rewriter/base/errors.h"
-
-extern "C" {
-#include <internal/pycore_code.h>
-}
 
 #include <opcode.h>
 
@@ -15,28 +7,33 @@ extern "C" {
 #include <string>
 #include <utility>
 
+#include "rewriter/base/errors.h"
+#include "rewriter/cpython/foreign_eval.h"
+#include "rewriter/cpython/frames.h"
+#include "version/code.h"
+
 namespace tagalong::cpython {
 
 std::span<const std::uint16_t> code_units(PyCodeObject* code) {
-  return {_PyCode_CODE(code), static_cast<std::size_t>(Py_SIZE(code))};
+  return {units_of(code), static_cast<std::size_t>(Py_SIZE(code))};
 }
 
-bool jump_over(PyCodeObject* code, int from, int to, int before) {
+bool jump_over(PyCodeObject* code, int from, int to, [[maybe_unused]] int before) {
   const int distance = to - from - 1;
   if (distance < 0 || distance > UINT8_MAX) {
     return false;
   }
-  const _Py_CODEUNIT in_front = _PyCode_CODE(code)[before];
 #ifdef LOAD_FAST__LOAD_CONST  // some versions execute two instructions as one
-  if (before + 1 == from && _Py_OPCODE(in_front) == LOAD_FAST__LOAD_CONST) {
-    write_unit(code, before, _Py_MAKECODEUNIT(LOAD_FAST, _Py_OPARG(in_front)));
+  const CodeUnit in_front = units_of(code)[before];
+  if (before + 1 == from && rewriter::opcode_in(in_front) == LOAD_FAST__LOAD_CONST) {
+    write_unit(code, before, rewriter::code_unit({LOAD_FAST, rewriter::argument_in(in_front)}));
   }
 #endif
-  write_unit(code, from, _Py_MAKECODEUNIT(JUMP_FORWARD, distance));
+  write_unit(code, from, rewriter::code_unit({JUMP_FORWARD, distance}));
   return true;
 }
 
-void write_unit(PyCodeObject* code, int unit, std::uint16_t content) { _PyCode_CODE(code)[unit] = content; }
+void write_unit(PyCodeObject* code, int unit, std::uint16_t content) { units_of(code)[unit] = content; }
 
 void swap_constants(PyCodeObject* code, std::size_t one, std::size_t other) {
   PyObject** constants = reinterpret_cast<PyTupleObject*>(code->co_consts)->ob_item;
@@ -44,7 +41,7 @@ void swap_constants(PyCodeObject* code, std::size_t one, std::size_t other) {
 }
 
 CodeRef make_code(PyCodeObject* original, const CodeParts& parts) {
-  _PyCodeConstructor constructor{};
+  version::CodeFields constructor{};
   constructor.filename = original->co_filename;
   constructor.name = original->co_name;
   constructor.qualname = original->co_qualname;
@@ -61,7 +58,7 @@ CodeRef make_code(PyCodeObject* original, const CodeParts& parts) {
   constructor.kwonlyargcount = original->co_kwonlyargcount;
   constructor.stacksize = parts.stack_size;
   constructor.exceptiontable = parts.exception_table.get();
-  CodeRef code = CodeRef::steal(_PyCode_New(&constructor));
+  CodeRef code = CodeRef::steal(version::new_code(&constructor));
   if (!code) {
     throw PythonError();
   }
@@ -117,7 +114,7 @@ CodeRef make_empty_code(const CodeFields& fields) {
     kinds.push_back(static_cast<char>(kind_bits(kind)));
   }
   const Ref kind_bytes = checked(PyBytes_FromStringAndSize(kinds.data(), static_cast<Py_ssize_t>(kinds.size())));
-  _PyCodeConstructor constructor{};
+  version::CodeFields constructor{};
   constructor.filename = fields.filename.get();
   constructor.name = fields.name.get();
   constructor.qualname = fields.qualified_name.get();
@@ -133,14 +130,45 @@ CodeRef make_empty_code(const CodeFields& fields) {
   constructor.posonlyargcount = fields.positional_only;
   constructor.kwonlyargcount = fields.keyword_only;
   constructor.exceptiontable = no_bytes.get();
-  if (_PyCode_Validate(&constructor) < 0) {
+  if (!version::is_valid(&constructor)) {
     throw PythonError();
   }
-  CodeRef code = CodeRef::steal(_PyCode_New(&constructor));
+  CodeRef code = CodeRef::steal(version::new_code(&constructor));
   if (!code) {
     throw PythonError();
   }
   return code;
+}
+
+CodeRef make_internal_code(const InternalCode& fields) {
+  if (!fields.code || !fields.constants || !fields.names || !fields.variables || !fields.name) {
+    return {};
+  }
+  const Py_ssize_t variables = PyTuple_GET_SIZE(fields.variables.get());
+  const std::string kinds(static_cast<std::size_t>(variables), static_cast<char>(CO_FAST_LOCAL));
+  const Ref kind_bytes = Ref::steal(PyBytes_FromStringAndSize(kinds.data(), variables));
+  const Ref no_bytes = Ref::steal(PyBytes_FromStringAndSize(nullptr, 0));
+  const Ref filename = Ref::create(internal_filename());
+  if (!kind_bytes || !no_bytes || !filename) {
+    return {};
+  }
+  version::CodeFields constructor{};
+  constructor.filename = filename.get();
+  constructor.name = fields.name.get();
+  constructor.qualname = fields.name.get();
+  constructor.flags = fields.flags;
+  constructor.code = fields.code.get();
+  constructor.firstlineno = 1;
+  constructor.linetable = no_bytes.get();
+  constructor.consts = fields.constants.get();
+  constructor.names = fields.names.get();
+  constructor.localsplusnames = fields.variables.get();
+  constructor.localspluskinds = kind_bytes.get();
+  constructor.argcount = static_cast<int>(variables);
+  constructor.posonlyargcount = static_cast<int>(variables);
+  constructor.stacksize = fields.stack_size;
+  constructor.exceptiontable = no_bytes.get();
+  return CodeRef::steal(version::new_code(&constructor));
 }
 
 bool is_cell_slot(PyCodeObject* code, std::uint32_t slot) {

@@ -62,6 +62,19 @@ struct CodeFields {
 // arguments and slots do not fit together.
 CodeRef make_empty_code(const CodeFields& fields);
 
+// Code that only tagalong runs. All variables are positional-only arguments.
+struct InternalCode {
+  Ref code;       // bytes
+  Ref constants;  // tuple
+  Ref names;      // tuple of str
+  Ref variables;  // tuple of str
+  Ref name;       // str
+  int flags = 0;
+  int stack_size = 0;
+};
+// Null with an exception set, also where a field is null.
+CodeRef make_internal_code(const InternalCode& fields);
+
 // Whether a local slot (locals, cells, free variables in one numbering) holds a cell.
 bool is_cell_slot(PyCodeObject* code, std::uint32_t slot);
 

@@ -1,10 +1,4 @@
-#define Py_BUILD_CORE 1
-
 #include "rewriter/cpython/first_call.h"
-
-extern "C" {
-#include <internal/pycore_code.h>
-}
 
 #include <algorithm>
 #include <array>
@@ -17,14 +11,15 @@ extern "C" {
 #include "rewriter/cpython/code_object.h"
 #include "rewriter/cpython/frame_redirect.h"
 #include "rewriter/cpython/thunks.h"
+#include "version/code.h"
+#include "version/first_call.h"
 
 namespace tagalong::cpython {
 namespace {
 
-constexpr int kAsking = 2;  // instructions of the stub that call C
-constexpr int kStub = 5;
-constexpr int kToResume = 2;                             // RETURN_GENERATOR, POP_TOP
-constexpr int kFresh = QUICKENING_INITIAL_WARMUP_VALUE;  // co_warmup of code that has never run
+using version::kAsking;
+constexpr int kStub = version::kFirstCallStub;
+constexpr int kToResume = 2;  // RETURN_GENERATOR, POP_TOP
 constexpr int kConstants = 2;
 constexpr int kMostConstants = 256;  // what an instruction without EXTENDED_ARG can name
 constexpr int kMostStack = 1 << 20;
@@ -34,7 +29,7 @@ constexpr int kIncomplete = std::numeric_limits<int>::max();  // no instruction 
 // The last constant but one of armed code. The redirect function follows it.
 struct Stub {
   PyObject_HEAD
-  std::array<_Py_CODEUNIT, kStub> compiled;
+  std::array<CodeUnit, kStub> compiled;
   std::int16_t start;   // the first code unit that the stub has replaced
   std::int16_t spare;   // DefiningCode::spare
   std::int8_t length;   // number of code units that the stub has replaced
@@ -42,7 +37,7 @@ struct Stub {
   PyObject* maker;      // weak reference
   PyObject* constants;  // the tuple as compiled, if it has other owners; else null
 };
-static_assert(sizeof(Stub) == 48,
+static_assert(sizeof(Stub) <= 64,
               "there is one for each function that has not been called: the allocator counts by 16");
 
 // NOLINTNEXTLINE(cppcoreguidelines-avoid-non-const-global-variables): written once, under the GIL
@@ -56,8 +51,6 @@ struct Pending {
 };
 thread_local Pending t_pending;
 
-_Py_CODEUNIT* units_of(PyCodeObject* code) { return _PyCode_CODE(code); }
-
 PyTypeObject* stub_type();
 
 Stub* stub_of(PyCodeObject* code) {
@@ -68,20 +61,17 @@ Stub* stub_of(PyCodeObject* code) {
 }
 
 // The interpreter caches co_code; the cached bytes may contain the stub.
-void forget_bytes(PyCodeObject* code) { Py_CLEAR(code->_co_code); }
+using version::forget_bytes;
 
 // Value of co_firsttraceable: the first RESUME.
-int traceable(const Stub& stub) { return stub.start + (_Py_OPCODE(stub.compiled[0]) == op::kRESUME ? 0 : kToResume); }
+int traceable(const Stub& stub) {
+  return stub.start + (rewriter::opcode_in(stub.compiled[0]) == op::kRESUME ? 0 : kToResume);
+}
 
 void put_in(PyCodeObject* code, Stub& stub) {
   stub.is_out = false;
   const auto first = static_cast<int>(PyTuple_GET_SIZE(code->co_consts)) - kConstants;
-  const auto unit = [](int opcode, int argument) {
-    return static_cast<_Py_CODEUNIT>(_Py_MAKECODEUNIT(opcode, argument));
-  };
-  const std::array<_Py_CODEUNIT, kStub> units = {
-      unit(op::kLOAD_CONST, first), unit(op::kPOP_JUMP_BACKWARD_IF_FALSE, kAsking), unit(op::kPUSH_NULL, 0),
-      unit(op::kLOAD_CONST, first + 1), unit(op::kCALL, 0)};
+  const auto units = version::first_call_stub(first);
   std::copy_n(units.begin(), stub.length, units_of(code) + stub.start);
   code->co_stacksize += kStubStack;
   code->_co_firsttraceable = kIncomplete;
@@ -117,6 +107,8 @@ int ask(PyObject* self) {
   return 0;
 }
 
+PyObject* ask_for_object(PyObject* self) { return PyBool_FromLong(ask(self)); }
+
 PyObject* redirect_frame(PyThreadState* /*thread*/, Frame* frame, PyObject* /*argument*/, bool can_redirect) {
   const Pending pending = std::exchange(t_pending, Pending{});
   TAGALONG_CHECK(can_redirect && pending.frame == frame, "a first call in {} was redirected in {}",
@@ -145,7 +137,8 @@ PyTypeObject* stub_type() {
   static PyTypeObject* type = nullptr;
   return once(type, [] {
     static std::array<PyType_Slot, 3> slots = {{
-        {Py_nb_bool, reinterpret_cast<void*>(ask)},
+        {version::kAskingSlot,
+         version::kAskingSlot == Py_nb_bool ? reinterpret_cast<void*>(ask) : reinterpret_cast<void*>(ask_for_object)},
         {Py_tp_dealloc, reinterpret_cast<void*>(stub_dealloc)},
         {0, nullptr},
     }};
@@ -157,11 +150,11 @@ PyTypeObject* stub_type() {
 
 // The first instruction behind the creation of cells that the stub can replace. -1: none.
 int start_of(PyCodeObject* code) {
-  const _Py_CODEUNIT* units = units_of(code);
+  const CodeUnit* units = units_of(code);
   const int resume = code->_co_firsttraceable;
   int start = resume;
   for (int unit = 0; unit < resume; ++unit) {
-    const int opcode = _Py_OPCODE(units[unit]);
+    const rewriter::Opcode opcode = rewriter::opcode_in(units[unit]);
     if (opcode == op::kRETURN_GENERATOR) {
       start = unit;
     } else if (opcode != op::kCOPY_FREE_VARS && opcode != op::kMAKE_CELL && opcode != op::kPOP_TOP) {
@@ -169,7 +162,7 @@ int start_of(PyCodeObject* code) {
     }
   }
   return resume + kAsking < Py_SIZE(code) && resume <= kMostInt16 && (start == resume || start + kToResume == resume) &&
-                 _Py_OPCODE(units[resume]) == op::kRESUME
+                 rewriter::opcode_in(units[resume]) == op::kRESUME
              ? start
              : -1;
 }
@@ -186,7 +179,7 @@ bool arm(PyCodeObject* code, const DefiningCode& defining_code) {
   PyObject* constants = code->co_consts;
   const Py_ssize_t count = PyTuple_GET_SIZE(constants);
   const int start = start_of(code);
-  if (start < 0 || code->co_warmup != kFresh || code->co_stacksize > kMostStack || stub_of(code) != nullptr ||
+  if (start < 0 || version::has_run(code) || code->co_stacksize > kMostStack || stub_of(code) != nullptr ||
       count + kConstants > kMostConstants || original_of(code) != code || original_constants(code) != constants) {
     return false;
   }
@@ -225,7 +218,7 @@ void disarm(PyCodeObject* code) {
   }
   take_out(code, *stub);
   // From now on frames may begin in the middle of the stub, so the code is not armed again.
-  code->co_warmup = static_cast<short>(code->co_warmup == kFresh ? kFresh + 1 : code->co_warmup);
+  version::mark_run(code);
   if (stub->constants != nullptr && !set_original_constants(code, stub->constants)) {
     PyErr_Clear();  // the other owners have an equal tuple
   }
@@ -273,7 +266,7 @@ std::vector<std::uint8_t> compiled_opcodes(PyCodeObject* code) {
   const std::vector<std::uint16_t> units = compiled_units(code);
   std::vector<std::uint8_t> opcodes(units.size(), op::kCACHE);
   for (std::size_t unit = 0; unit < units.size();) {
-    opcodes[unit] = rewriter::info(static_cast<std::uint8_t>(_Py_OPCODE(units[unit]))).base;
+    opcodes[unit] = static_cast<std::uint8_t>(rewriter::info(rewriter::opcode_in(units[unit])).base);
     unit += std::size_t{1} + rewriter::info(opcodes[unit]).caches;
   }
   return opcodes;
@@ -306,7 +299,7 @@ CodeRef code_to_run(PyCodeObject* original) {
   const std::vector<std::uint16_t> units = compiled_units(original);
   CodeParts parts;
   parts.code = Ref::steal(PyBytes_FromStringAndSize(reinterpret_cast<const char*>(units.data()),
-                                                    static_cast<Py_ssize_t>(units.size() * sizeof(_Py_CODEUNIT))));
+                                                    static_cast<Py_ssize_t>(units.size() * sizeof(CodeUnit))));
   parts.constants = Ref::steal(PyTuple_GetSlice(original->co_consts, 0, compiled_constant_count(original)));
   parts.exception_table = Ref::create(original->co_exceptiontable);
   parts.line_table = Ref::create(original->co_linetable);
@@ -324,12 +317,12 @@ CodeRef code_to_run(PyCodeObject* original) {
 }
 
 bool has_backward_jump(PyCodeObject* code) {
-  const _Py_CODEUNIT* units = units_of(code);
+  const CodeUnit* units = units_of(code);
   const Stub* stub = stub_of(code);
   for (Py_ssize_t unit = 0; unit < Py_SIZE(code);) {
     const bool is_stub = stub != nullptr && unit >= stub->start && unit < stub->start + stub->length;
-    const auto opcode = static_cast<std::uint8_t>(
-        _Py_OPCODE(is_stub ? stub->compiled.at(static_cast<std::size_t>(unit - stub->start)) : units[unit]));
+    const rewriter::Opcode opcode =
+        rewriter::opcode_in((is_stub ? stub->compiled.at(static_cast<std::size_t>(unit - stub->start)) : units[unit]));
     const rewriter::OpcodeInfo& info = rewriter::info(rewriter::info(opcode).base);
     if (info.jumps() && info.backward() && opcode != op::kJUMP_BACKWARD_NO_INTERRUPT) {
       return true;
@@ -353,7 +346,7 @@ AsCompiled::~AsCompiled() {
   if (stub == nullptr) {
     return;
   }
-  if (code_->co_warmup == kFresh) {
+  if (!version::has_run(code_.get())) {
     put_in(code_.get(), *stub);
   } else {
     disarm(code_.get());

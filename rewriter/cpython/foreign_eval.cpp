@@ -1,16 +1,5 @@
 #include "rewriter/cpython/foreign_eval.h"
 
-#include "rewriter/base/once.h"
-#include "rewriter/cpython/code_link.h"
-#include "rewriter/cpython/first_call.h"
-#include "rewriter/cpython/frames.h"
-
-// CPython's own headers do not know C++'s <stdatomic.h>; the compiler's operations have the same layout.
-#undef HAVE_STD_ATOMIC
-#define Py_BUILD_CORE 1  // NOLINT: what the headers ask for
-#include <internal/pycore_interp.h>
-#undef Py_BUILD_CORE
-
 #include <dlfcn.h>
 #include <link.h>
 #include <sys/mman.h>
@@ -19,6 +8,12 @@
 #include <array>
 #include <cstring>
 #include <utility>
+
+#include "rewriter/base/once.h"
+#include "rewriter/cpython/code_link.h"
+#include "rewriter/cpython/first_call.h"
+#include "rewriter/cpython/frames.h"
+#include "version/threads.h"
 
 namespace tagalong::cpython {
 namespace {
@@ -29,7 +24,7 @@ _PyFrameEvalFunction g_own = nullptr;         // tagalong's own function
 _PyFrameEvalFunction g_aside = nullptr;       // the installed function, during a redirect
 
 // The code of a suspended frame cannot be exchanged: its stack may hold an offset into the code.
-bool has_started(const Frame* frame) { return version::has_started(frame, version::units_of(code_of(frame))); }
+bool has_started(const Frame* frame) { return version::has_started(frame, units_of(code_of(frame))); }
 
 PyObject* evaluate_foreign(PyThreadState* thread, Frame* frame, int throw_flag) {
   const _PyFrameEvalFunction foreign = g_foreign;

@@ -5,7 +5,6 @@
 #pragma once
 
 #include <Python.h>
-#include <internal/pycore_frame.h>
 
 #include "rewriter/base/ref.h"
 #include "rewriter/cpython/frames.h"

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "rewriter/base/once.h"
+#include "rewriter/cpython/code_object.h"
 #include "rewriter/cpython/eval_hook.h"
 #include "rewriter/cpython/foreign_eval.h"
 #include "rewriter/cpython/thunks.h"
@@ -122,24 +123,18 @@ Ref make_redirect_function(const char* name, RedirectFunction redirect_frame, bo
   object->takes_argument = takes_argument;
 
   const std::string bytes = redirect_bytecode();
-  const Ref code_bytes = Ref::steal(PyBytes_FromStringAndSize(bytes.data(), static_cast<Py_ssize_t>(bytes.size())));
-  const Ref empty_bytes = Ref::steal(PyBytes_FromStringAndSize("", 0));
-  const Ref empty_tuple = Ref::steal(PyTuple_New(0));
-  const Ref constants = Ref::steal(PyTuple_Pack(2, redirector.get(), redirect_null()));
-  const Ref text = Ref::steal(PyUnicode_FromString(name));
-  const Ref file = Ref::create(internal_filename());
-  const Ref variables = takes_argument ? Ref::steal(Py_BuildValue("(s)", "index")) : empty_tuple;
+  const Ref nothing = Ref::steal(PyTuple_New(0));
   const Ref globals = Ref::steal(PyDict_New());
-  if (!code_bytes || !empty_bytes || !empty_tuple || !constants || !text || !file || !variables || !globals) {
-    return {};
-  }
   constexpr int kStackSize = 4;
-  const int arguments = takes_argument ? 1 : 0;
-  const CodeRef code = CodeRef::steal(PyCode_NewWithPosOnlyArgs(
-      arguments, 0, 0, arguments, kStackSize, CO_OPTIMIZED | CO_NEWLOCALS, code_bytes.get(), constants.get(),
-      empty_tuple.get(), variables.get(), empty_tuple.get(), empty_tuple.get(), file.get(), text.get(), text.get(), 1,
-      empty_bytes.get(), empty_bytes.get()));
-  if (!code) {
+  const CodeRef code = make_internal_code(
+      {.code = Ref::steal(PyBytes_FromStringAndSize(bytes.data(), static_cast<Py_ssize_t>(bytes.size()))),
+       .constants = Ref::steal(PyTuple_Pack(2, redirector.get(), redirect_null())),
+       .names = nothing,
+       .variables = takes_argument ? Ref::steal(Py_BuildValue("(s)", "index")) : nothing,
+       .name = Ref::steal(PyUnicode_FromString(name)),
+       .flags = CO_OPTIMIZED | CO_NEWLOCALS,
+       .stack_size = kStackSize});
+  if (!code || !globals) {
     return {};
   }
   return Ref::steal(PyFunction_New(reinterpret_cast<PyObject*>(code.get()), globals.get()));

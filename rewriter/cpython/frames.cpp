@@ -10,8 +10,6 @@
 namespace tagalong::cpython {
 namespace {
 
-using version::units_of;
-
 std::size_t frame_size(const PyCodeObject* code) {
   return static_cast<std::size_t>(code->co_nlocalsplus) + static_cast<std::size_t>(code->co_stacksize) +
          FRAME_SPECIALS_SIZE;
@@ -150,14 +148,14 @@ Frame* push_frame(PyThreadState* thread, PyFunctionObject* function, PyCodeObjec
   }
   Py_INCREF(function);
   Py_INCREF(code);
-  version::function_of(frame) = function;
+  version::set_function(frame, function);
   frame->f_globals = function->func_globals;
   frame->f_builtins = function->func_builtins;
   frame->f_locals = nullptr;
-  version::code_of(frame) = code;
+  version::set_code(frame, code);
   frame->frame_obj = nullptr;
   frame->previous = current_frame(thread);
-  version::place_of(frame) = units_of(code) + code->_co_firsttraceable;
+  version::set_place(frame, units_of(code) + code->_co_firsttraceable);
   frame->stacktop = code->co_nlocalsplus;
   version::initialise(frame);
   frame->owner = FRAME_OWNED_BY_THREAD;
@@ -226,7 +224,8 @@ void redirect(Frame* frame, PyCodeObject* code, int unit, int depth) {
     TAGALONG_CHECK(code->co_nlocalsplus == code_of(frame)->co_nlocalsplus, "{} slots instead of {}",
                    code->co_nlocalsplus, code_of(frame)->co_nlocalsplus);
     Py_INCREF(code);
-    PyCodeObject* old = std::exchange(version::code_of(frame), code);
+    PyCodeObject* old = code_of(frame);
+    version::set_code(frame, code);
     Py_DECREF(old);
   }
   version::set_next(frame, units_of(code) + unit);
@@ -277,7 +276,7 @@ bool exchange_code(PyThreadState* thread, Frame* frame, PyCodeObject* code) {
     thread->datastack_top = base + size;
   }
   Py_INCREF(code);
-  version::code_of(frame) = code;
+  version::set_code(frame, code);
   version::set_next(frame, units_of(code));
   Py_DECREF(old);
   return true;

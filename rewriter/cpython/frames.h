@@ -15,12 +15,7 @@ namespace tagalong::cpython {
 
 using version::Frame;
 
-// Address of the interpreter's pointer to the thread that holds the GIL (cpython/requests.cpp).
-extern std::uintptr_t* const kThread;
-
-inline PyThreadState* thread_state() {
-  return reinterpret_cast<PyThreadState*>(__atomic_load_n(kThread, __ATOMIC_RELAXED));
-}
+inline PyThreadState* thread_state() { return version::thread_state(); }
 inline Frame* current_frame(PyThreadState* thread) { return version::current_frame(thread); }
 inline void set_current_frame(PyThreadState* thread, Frame* frame) { version::current_frame(thread) = frame; }
 inline Frame* caller_of(Frame* frame) { return frame->previous; }
@@ -36,6 +31,9 @@ inline void set_globals(Frame* frame, const Frame* source) {
   frame->f_globals = source->f_globals;
   frame->f_builtins = source->f_builtins;
 }
+using rewriter::CodeUnit;
+// The code object's code units, perhaps specialised.
+inline CodeUnit* units_of(PyCodeObject* code) { return reinterpret_cast<CodeUnit*>(code->co_code_adaptive); }
 inline int slot_count(const PyCodeObject* code) { return code->co_nlocalsplus; }
 inline PyObject** stack_base(Frame* frame) { return frame->localsplus + code_of(frame)->co_nlocalsplus; }
 
@@ -60,14 +58,10 @@ inline bool has_locals_dict(const Frame* frame) {
 }
 
 // The code unit that the frame is executing, or the one just before the unit at which it continues.
-inline int unit_of(const Frame* frame) {
-  return static_cast<int>(version::place_of(frame) - version::units_of(code_of(frame)));
-}
+inline int unit_of(const Frame* frame) { return static_cast<int>(version::place_of(frame) - units_of(code_of(frame))); }
 
 // Makes the frame appear to execute the instruction at this code unit: line numbers and tracebacks come from it.
-inline void set_location(Frame* frame, int unit) {
-  version::place_of(frame) = version::units_of(code_of(frame)) + unit;
-}
+inline void set_location(Frame* frame, int unit) { version::set_place(frame, units_of(code_of(frame)) + unit); }
 
 // Counts frames of ours towards the recursion limit while they exist as real frames.
 inline void enter_recursion(PyThreadState* thread, int levels = 1) { version::recursion_left(thread) -= levels; }

@@ -40,7 +40,8 @@ void register_owned_objects(const OwnedObjects& objects) {
 
 void set_function(Frame* frame, PyFunctionObject* function) {
   Py_INCREF(function);
-  PyFunctionObject* old = std::exchange(version::function_of(frame), function);
+  PyFunctionObject* old = function_of(frame);
+  version::set_function(frame, function);
   Py_DECREF(old);
 }
 
@@ -51,12 +52,13 @@ bool can_become(const Frame* frame, const PyCodeObject* code) {
 
 void become(Frame* frame, PyCodeObject* code, int unit, int arguments) {
   Py_INCREF(code);
-  PyCodeObject* old = std::exchange(version::code_of(frame), code);
+  PyCodeObject* old = code_of(frame);
+  version::set_code(frame, code);
   for (int slot = arguments; slot < code->co_nlocalsplus; ++slot) {
     frame->localsplus[slot] = nullptr;
   }
   frame->stacktop = code->co_nlocalsplus;
-  version::set_next(frame, version::units_of(code) + unit);
+  version::set_next(frame, units_of(code) + unit);
   Py_DECREF(old);
 }
 

@@ -3,6 +3,7 @@
 #include <array>
 
 #include "rewriter/base/ref.h"
+#include "version/generators.h"
 
 namespace tagalong::cpython {
 

@@ -6,9 +6,7 @@
 namespace tagalong::cpython {
 
 // Address of the pointer to the current instruction, and the address of the frame's code unit 0.
-inline const std::uint16_t** shown_place(Frame* frame) {
-  return const_cast<const std::uint16_t**>(&version::place_of(frame));  // NOLINT(cppcoreguidelines-pro-type-const-cast)
-}
-inline const std::uint16_t* first_place(Frame* frame) { return version::units_of(code_of(frame)); }
+inline const std::uint16_t** shown_place(Frame* frame) { return version::place_field(frame); }
+inline const std::uint16_t* first_place(Frame* frame) { return units_of(code_of(frame)); }
 
 }  // namespace tagalong::cpython

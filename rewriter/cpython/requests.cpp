@@ -1,18 +1,12 @@
 #include "rewriter/cpython/requests.h"
 
-// CPython's own headers do not know C++'s <stdatomic.h>; the compiler's operations have the same layout.
-#undef HAVE_STD_ATOMIC
-#define Py_BUILD_CORE 1  // NOLINT: what the headers ask for
-#include <internal/pycore_interp.h>
-#include <internal/pycore_pymem.h>
-#include <internal/pycore_runtime.h>
-#undef Py_BUILD_CORE
 #include <array>
 #include <utility>
 
 #include "rewriter/base/once.h"
 #include "rewriter/cpython/frames.h"
 #include "rewriter/cpython/thunks.h"
+#include "version/threads.h"
 
 namespace tagalong::cpython {
 namespace {
@@ -27,14 +21,11 @@ PyObject* make_poller() {
 
 }  // namespace
 
-std::uintptr_t* const kThread = &_PyRuntime.gilstate.tstate_current._value;
-const int* const kTraceMalloc = &_Py_tracemalloc_config.tracing;
+const int* const kTraceMalloc = version::trace_malloc();
 
-RequestFlag::RequestFlag(PyThreadState* thread) : flag_(&thread->interp->ceval.eval_breaker._value) {}
+RequestFlag::RequestFlag(PyThreadState* thread) : flag_(version::request_byte(thread)) {}
 
 namespace {
-
-int* flag_of(PyThreadState* thread) { return &thread->interp->ceval.eval_breaker._value; }
 
 void free_postponement(PyObject* self) {
   resume_requests(PyThreadState_Get());
@@ -58,13 +49,12 @@ PyTypeObject* postponement_type() {
 
 }  // namespace
 
-bool postpone_requests(PyThreadState* thread) { return __atomic_exchange_n(flag_of(thread), 0, __ATOMIC_RELAXED) != 0; }
+bool postpone_requests(PyThreadState* thread) { return version::withdraw_requests(thread); }
 
-// If a request has come and been handled in between, the interpreter polls once more than necessary.
-void resume_requests(PyThreadState* thread) { __atomic_store_n(flag_of(thread), 1, __ATOMIC_RELAXED); }
+void resume_requests(PyThreadState* thread) { version::restore_requests(thread); }
 
 PyObject* result_without_poll(PyThreadState* thread) {
-  if (__atomic_load_n(flag_of(thread), __ATOMIC_RELAXED) == 0) {
+  if (!RequestFlag(thread)) {
     Py_RETURN_NONE;
   }
   PyTypeObject* type = postponement_type();
@@ -81,16 +71,12 @@ SignalsWait::SignalsWait() : main_thread_(std::exchange(_PyRuntime.main_thread, 
 SignalsWait::~SignalsWait() {
   _PyRuntime.main_thread = main_thread_;
   // A signal that came meanwhile has not set the eval breaker.
-  if (__atomic_load_n(&_PyRuntime.ceval.signals_pending._value, __ATOMIC_RELAXED) != 0) [[unlikely]] {
+  if (version::is_signal_pending()) [[unlikely]] {
     resume_requests(PyThreadState_Get());
   }
 }
 
-bool is_anything_to_run(PyThreadState* thread) {
-  const auto is_set = [](const _Py_atomic_int& flag) { return __atomic_load_n(&flag._value, __ATOMIC_RELAXED) != 0; };
-  const auto& pending = thread->interp->ceval.pending;
-  return is_set(_PyRuntime.ceval.signals_pending) || is_set(pending.calls_to_do) || pending.async_exc != 0;
-}
+bool is_anything_to_run(PyThreadState* thread) { return version::is_anything_to_run(thread); }
 
 bool poll_requests() {
   static PyObject* poller = nullptr;

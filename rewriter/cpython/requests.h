@@ -14,11 +14,11 @@ namespace tagalong::cpython {
 class RequestFlag {
  public:
   explicit RequestFlag(PyThreadState* thread);
-  [[nodiscard]] const int* address() const { return flag_; }
+  [[nodiscard]] const std::uint8_t* address() const { return flag_; }
   explicit operator bool() const { return __atomic_load_n(flag_, __ATOMIC_RELAXED) != 0; }
 
  private:
-  const int* flag_;
+  const std::uint8_t* flag_;
 };
 
 // Whether more than the GIL is requested: a signal, a pending call or an exception from another thread. Programs can

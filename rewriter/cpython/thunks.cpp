@@ -2,7 +2,9 @@
 
 #include <array>
 #include <string>
+#include <utility>
 
+#include "rewriter/cpython/code_object.h"
 #include "rewriter/cpython/foreign_eval.h"
 #include "rewriter/cpython/frames.h"
 #include "version/snippets.h"
@@ -19,7 +21,7 @@ void append_instruction(std::string* bytes, const Instruction& instruction) {
   }
   bytes->push_back(static_cast<char>(instruction.opcode));
   bytes->push_back(static_cast<char>(instruction.argument & kMask));
-  bytes->append(rewriter::info(instruction.opcode).caches * sizeof(_Py_CODEUNIT), '\0');
+  bytes->append(rewriter::info(instruction.opcode).caches * sizeof(rewriter::CodeUnit), '\0');
 }
 
 std::vector<Instruction> load_operands(int count) {
@@ -74,27 +76,24 @@ CodeRef make(int operands, const std::vector<Instruction>& instructions, PyObjec
   append_instruction(&bytes, {op::kRESUME, 0});  // never reached: a frame is incomplete until it has passed RESUME
   append_instruction(&bytes, {op::kRETURN_VALUE, 0});
 
-  const Ref code_bytes = Ref::steal(PyBytes_FromStringAndSize(bytes.data(), static_cast<Py_ssize_t>(bytes.size())));
-  const Ref empty_bytes = Ref::steal(PyBytes_FromStringAndSize("", 0));
-  const Ref empty_tuple = Ref::steal(PyTuple_New(0));
-  const Ref variables = Ref::steal(PyTuple_New(operands));
-  const Ref text = Ref::create(internal_filename());
-  if (!code_bytes || !empty_bytes || !empty_tuple || !variables || !text) {
-    return {};
-  }
-  for (int index = 0; index < operands; ++index) {
+  Ref variables = Ref::steal(PyTuple_New(operands));
+  for (int index = 0; index < operands && variables; ++index) {
     PyObject* name = PyUnicode_FromFormat("operand%d", index);
     if (name == nullptr) {
       return {};
     }
     PyTuple_SET_ITEM(variables.get(), index, name);
   }
+  const Ref nothing = Ref::steal(PyTuple_New(0));
   constexpr int kSpare = 8;  // slots for the initial values of the stack
-  return CodeRef::steal(PyCode_NewWithPosOnlyArgs(
-      operands, operands, 0, operands, growth + kSpare, flags, code_bytes.get(),
-      constants == nullptr ? empty_tuple.get() : constants, names == nullptr ? empty_tuple.get() : names,
-      variables.get(), empty_tuple.get(), empty_tuple.get(), text.get(), text.get(), text.get(), 1, empty_bytes.get(),
-      empty_bytes.get()));
+  return make_internal_code(
+      {.code = Ref::steal(PyBytes_FromStringAndSize(bytes.data(), static_cast<Py_ssize_t>(bytes.size()))),
+       .constants = constants == nullptr ? nothing : Ref::create(constants),
+       .names = names == nullptr ? nothing : Ref::create(names),
+       .variables = std::move(variables),
+       .name = Ref::create(internal_filename()),
+       .flags = flags,
+       .stack_size = growth + kSpare});
 }
 
 }  // namespace

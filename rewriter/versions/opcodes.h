@@ -24,6 +24,14 @@ struct RawInstruction {
   int argument;
 };
 
+// Bytecode consists of code units: an opcode and an argument below 256, or a part of an inline cache.
+using CodeUnit = std::uint16_t;
+constexpr Opcode opcode_in(CodeUnit unit) { return unit & 0xFFU; }
+constexpr std::uint8_t argument_in(CodeUnit unit) { return static_cast<std::uint8_t>(unit >> 8U); }
+constexpr CodeUnit code_unit(RawInstruction instruction) {
+  return static_cast<CodeUnit>(instruction.opcode | static_cast<unsigned>(instruction.argument) << 8U);
+}
+
 enum class Argument : std::uint8_t {
   kNone,            // no argument; the argument byte is kept as it is
   kInteger,         // a count, a depth or flags

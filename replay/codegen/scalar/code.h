@@ -30,7 +30,7 @@ struct Frame {
   PyObject** objects = nullptr;
   UnboxedNumber* unboxed = nullptr;
   PyThreadState* thread = nullptr;
-  const int* requests = nullptr;                 // the interpreter's eval breaker
+  const std::uint8_t* requests = nullptr;        // not 0 while the interpreter has requests
   const int* depth = nullptr;                    // number of real frames
   const std::int32_t* runs_user_code = nullptr;  // last step whose attribute read may have run user code
   std::int32_t* synced = nullptr;                // Run::synced_keys of the frame with the loop

@@ -28,7 +28,7 @@ void PollCode::begin_iteration(const LoopOp& op) {
   Label touched;
   Label untouched;
   asm_.mov(rax, ptr[r15 + offsetof(Frame, requests)]);
-  asm_.cmp(dword[rax], 0);
+  asm_.cmp(byte[rax], 0);
   asm_.jne(slow_path);
   if (op.code == LoopCode::kCross) {
     asm_.mov(rax, ptr[r15 + offsetof(Frame, depth)]);

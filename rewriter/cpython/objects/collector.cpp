@@ -2,11 +2,7 @@
 
 #include <utility>
 
-// CPython's own headers do not know C++'s <stdatomic.h>; the compiler's operations have the same layout.
-#undef HAVE_STD_ATOMIC
-#define Py_BUILD_CORE 1  // NOLINT: what the header asks for
-#include <internal/pycore_interp.h>
-#undef Py_BUILD_CORE
+#include "version/threads.h"
 
 namespace tagalong::cpython {
 

@@ -1,19 +1,19 @@
 // Version tags of dicts: a tag changes whenever the dict does and is never used twice in a process, so "same tag" means
-// "same content". (3.12 deprecates the field; watchers take its place there.)
+// "same content".
 #pragma once
 
 #include <Python.h>
 
 #include <cstdint>
 
+#include "version/objects.h"
+
 namespace tagalong::cpython {
 
-inline std::uint64_t dict_version(PyObject* dict) { return reinterpret_cast<PyDictObject*>(dict)->ma_version_tag; }
+inline std::uint64_t dict_version(PyObject* dict) { return version::dict_version(dict); }
 
 // The type's version tag, 0 if it has none at the moment: the same tag means the same attributes along the whole MRO.
-inline unsigned type_version(PyTypeObject* type) {
-  return PyType_HasFeature(type, Py_TPFLAGS_VALID_VERSION_TAG) != 0 ? type->tp_version_tag : 0;
-}
+inline unsigned type_version(PyTypeObject* type) { return version::type_version(type); }
 
 // Where a dict had a name at the last look-up. It is checked before use, so it may be outdated.
 struct DictHint {

@@ -8,6 +8,8 @@
 
 #include <cstdint>
 
+#include "version/objects.h"
+
 namespace tagalong::cpython {
 
 inline bool is_exact_number(PyObject* object) {
@@ -39,8 +41,8 @@ inline bool is_basic_index(PyObject* index) {
 
 // False if the int does not fit.
 inline bool int64_of(PyObject* object, std::int64_t* number) {
-  const auto* digits = reinterpret_cast<PyLongObject*>(object)->ob_digit;
-  switch (Py_SIZE(object)) {
+  const digit* digits = version::digits_of(object);
+  switch (version::signed_digits(object)) {
     case 0:
       *number = 0;
       return true;

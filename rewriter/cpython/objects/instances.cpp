@@ -38,9 +38,8 @@ bool has_shared_values(PyTypeObject* type) {
 int shared_key_count(PyTypeObject* type) { return static_cast<int>(shared_keys(type)->dk_nentries); }
 
 PyObject* dict_of_instance(PyObject* object) {
-  constexpr int kDictBefore = 3;
   if (PyType_HasFeature(Py_TYPE(object), Py_TPFLAGS_MANAGED_DICT) != 0) {
-    return reinterpret_cast<PyObject**>(object)[-kDictBefore];  // _PyObject_GetDictPtr would make a dict
+    return version::managed_dict(object);  // _PyObject_GetDictPtr would make a dict
   }
   PyObject** dict = _PyObject_GetDictPtr(object);
   return dict == nullptr ? nullptr : *dict;
@@ -60,9 +59,8 @@ bool may_have_own(PyObject* object, PyObject* name) {
 }
 
 void add_value(PyObject* object, std::int32_t index, PyObject* value) {
-  auto* values = reinterpret_cast<PyDictValues*>(values_of(object));
-  values->values[index] = value;
-  _PyDictValues_AddToInsertionOrder(values, index);
+  values_of(object)[index] = value;
+  version::add_to_insertion_order(object, index);
 }
 
 bool is_outdated(PyTypeObject* type, const Attribute& found) {

@@ -1,6 +1,5 @@
 // Where instances of ordinary classes keep their attributes: in an array of values, in the order of the keys that all
-// instances of the class share, or in a slot of the object. A location that was found once can be used again. (3.12 and
-// 3.13 keep the pointer to the array elsewhere.)
+// instances of the class share, or in a slot of the object. A location that was found once can be used again.
 //
 //   const Attribute found = find_attribute(type, name);  // stays true while the type has its version tag
 //   if (PyObject** value = place_of(object, found)) ...
@@ -9,6 +8,8 @@
 #include <Python.h>
 
 #include <cstdint>
+
+#include "version/objects.h"
 
 namespace tagalong::cpython {
 
@@ -34,10 +35,7 @@ PyObject* find_class_attribute(PyObject* object, PyObject* name);
 bool is_outdated(PyTypeObject* type, const Attribute& found);
 
 // The array of an instance whose class has Py_TPFLAGS_MANAGED_DICT; null: it has a dict instead.
-inline PyObject** values_of(PyObject* object) {
-  constexpr int kValuesBefore = 4;
-  return reinterpret_cast<PyObject***>(object)[-kValuesBefore];
-}
+inline PyObject** values_of(PyObject* object) { return version::values_of(object); }
 
 // The instance's dict, borrowed; null: it has none, or none has been made yet.
 PyObject* dict_of_instance(PyObject* object);

@@ -3,6 +3,7 @@
 #include <cstdlib>
 
 #include "rewriter/base/errors.h"
+#include "version/objects.h"
 
 namespace tagalong::cpython {
 
@@ -11,9 +12,10 @@ Ref uncommon_int(long value) {
   if (made == nullptr) {
     throw PythonError();
   }
-  made->ob_digit[0] = static_cast<digit>(std::labs(value));
-  Py_SET_SIZE(made, value < 0 ? -1 : static_cast<Py_ssize_t>(value != 0));
-  return Ref::steal(reinterpret_cast<PyObject*>(made));
+  auto* object = reinterpret_cast<PyObject*>(made);
+  version::digits_of(object)[0] = static_cast<digit>(std::labs(value));
+  version::set_signed_digits(object, value < 0 ? -1 : static_cast<Py_ssize_t>(value != 0));
+  return Ref::steal(object);
 }
 
 PyObject* make_wide_int() {
@@ -22,13 +24,13 @@ PyObject* make_wide_int() {
 }
 
 void set_wide_int(PyObject* object, std::int64_t number) {
-  auto* made = reinterpret_cast<PyLongObject*>(object);
+  digit* digits = version::digits_of(object);
   auto rest = number < 0 ? 0 - static_cast<std::uint64_t>(number) : static_cast<std::uint64_t>(number);
   Py_ssize_t count = 0;
   for (; rest != 0; rest >>= PyLong_SHIFT) {
-    made->ob_digit[count++] = static_cast<digit>(rest & PyLong_MASK);
+    digits[count++] = static_cast<digit>(rest & PyLong_MASK);
   }
-  Py_SET_SIZE(made, number < 0 ? -count : count);
+  version::set_signed_digits(object, number < 0 ? -count : count);
 }
 
 }  // namespace tagalong::cpython

@@ -7,23 +7,20 @@
 
 #include <cstdint>
 
+#include "version/objects.h"
+
 namespace tagalong::cpython {
 
-// Laid out as in rangeobject.c of 3.11 (3.12 counts `len` down and has no `index`); a range beyond long has another
-// type.
-struct RangeIterator {
-  PyObject ob_base;
-  long index, start, step, len;
-};
+// A range beyond long has another type.
+using version::RangeIterator;
 
 // False when exhausted; the iterator is not changed then.
 inline bool next_of_range(PyObject* iterator, std::int64_t* item) {
   auto* range = reinterpret_cast<RangeIterator*>(iterator);
-  if (range->index >= range->len) {
+  if (!version::has_next(range)) {
     return false;
   }
-  *item = static_cast<long>(static_cast<unsigned long>(range->start) +
-                            static_cast<unsigned long>(range->index++) * static_cast<unsigned long>(range->step));
+  *item = version::next(range);
   return true;
 }
 
@@ -33,7 +30,7 @@ inline PyObject* new_range_iterator(std::int64_t start, std::int64_t length) {
   if (made == nullptr) {
     return nullptr;
   }
-  made->index = 0;
+  version::reset(made);
   made->start = start;
   made->step = 1;
   made->len = length;
@@ -74,7 +71,7 @@ struct DictIterator {
 inline bool has_next(PyObject* iterator) {
   if (Py_TYPE(iterator) == &PyRangeIter_Type) {
     const auto* range = reinterpret_cast<RangeIterator*>(iterator);
-    return range->index < range->len;
+    return version::has_next(range);
   }
   if (!is_sequence_iterator(iterator)) {
     return false;

@@ -4,29 +4,45 @@
 #include <Python.h>
 #include <internal/pycore_frame.h>
 
+#include <cstdint>
+
+#include "rewriter/versions/opcodes.h"
+
 namespace tagalong::version {
 
 using Frame = _PyInterpreterFrame;
+using rewriter::CodeUnit;
 
+// Address of the interpreter's pointer to the thread that holds the GIL.
+extern std::uintptr_t* const kThread;
+inline PyThreadState* thread_state() {
+  return reinterpret_cast<PyThreadState*>(__atomic_load_n(kThread, __ATOMIC_RELAXED));
+}
 inline Frame*& current_frame(PyThreadState* thread) { return thread->cframe->current_frame; }
 inline int& recursion_left(PyThreadState* thread) { return thread->recursion_remaining; }
 // Whether a trace or profile function watches this thread.
 inline bool has_watcher(const PyThreadState* thread) { return thread->cframe->use_tracing != 0; }
 
-inline PyCodeObject*& code_of(Frame* frame) { return frame->f_code; }
 inline PyCodeObject* code_of(const Frame* frame) { return frame->f_code; }
-inline PyFunctionObject*& function_of(Frame* frame) { return frame->f_func; }
+inline PyFunctionObject* function_of(const Frame* frame) { return frame->f_func; }
+// They take over the reference.
+inline void set_code(Frame* frame, PyCodeObject* code) { frame->f_code = code; }
+inline void set_function(Frame* frame, PyFunctionObject* function) { frame->f_func = function; }
 // Whether C code called this frame.
 inline bool is_entry(const Frame* frame) { return frame->is_entry; }
 
-inline _Py_CODEUNIT* units_of(PyCodeObject* code) { return reinterpret_cast<_Py_CODEUNIT*>(code->co_code_adaptive); }
 // The pointer to the executing instruction, or to the code unit in front of the one at which the frame goes on.
-inline _Py_CODEUNIT*& place_of(Frame* frame) { return frame->prev_instr; }
-inline _Py_CODEUNIT* place_of(const Frame* frame) { return frame->prev_instr; }
+inline CodeUnit* place_of(const Frame* frame) { return reinterpret_cast<CodeUnit*>(frame->prev_instr); }
+inline void set_place(Frame* frame, CodeUnit* unit) { frame->prev_instr = reinterpret_cast<_Py_CODEUNIT*>(unit); }
+// Where the frame keeps the place.
+inline const CodeUnit** place_field(Frame* frame) {
+  // NOLINTNEXTLINE(cppcoreguidelines-pro-type-const-cast): of the same type but for the const
+  return reinterpret_cast<const CodeUnit**>(const_cast<const _Py_CODEUNIT**>(&frame->prev_instr));
+}
 // Makes the frame go on at the code unit when the interpreter comes back to it.
-inline void set_next(Frame* frame, _Py_CODEUNIT* unit) { frame->prev_instr = unit - 1; }
-// A frame that has not started; `first`: its first code unit.
-inline bool has_started(const Frame* frame, const _Py_CODEUNIT* first) { return frame->prev_instr != first - 1; }
+inline void set_next(Frame* frame, CodeUnit* unit) { set_place(frame, unit - 1); }
+// `first`: the first code unit of the frame's code.
+inline bool has_started(const Frame* frame, const CodeUnit* first) { return place_of(frame) != first - 1; }
 // The fields of a new frame that say how the interpreter came there.
 inline void initialise(Frame* frame) { frame->is_entry = false; }
 
