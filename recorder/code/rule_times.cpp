@@ -7,15 +7,15 @@
 namespace tagalong::recorder {
 namespace {
 
-constexpr std::array<When, 256> times() {
-  std::array<When, 256> times{};
+constexpr std::array<When, rewriter::kOpcodeCount> times() {
+  std::array<When, rewriter::kOpcodeCount> times{};
 #define TAGALONG_RULE(name, time, method) times.at(rewriter::op::k##name) = When::time;
 #include "version/rules.inc"
 #undef TAGALONG_RULE
   return times;
 }
 
-constexpr std::array<When, 256> kTimes = times();
+constexpr std::array<When, rewriter::kOpcodeCount> kTimes = times();
 
 }  // namespace
 

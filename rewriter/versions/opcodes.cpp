@@ -6,8 +6,8 @@ namespace {
 
 #define TAGALONG_ABSENT(name)
 
-constexpr std::array<OpcodeInfo, 256> make_table() {
-  std::array<OpcodeInfo, 256> table{};
+constexpr std::array<OpcodeInfo, kOpcodeCount + 1> make_table() {
+  std::array<OpcodeInfo, kOpcodeCount + 1> table{};
 #define TAGALONG_OPCODE(name, number, argument, caches, pops, pushes, flow, pushes_jump) \
   table[number] = OpcodeInfo{#name, Argument::argument, Flow::flow, caches, 0, number};
 #define TAGALONG_REVERSED(jump, opposite) table[op::k##jump].reversed = op::k##opposite;
@@ -19,7 +19,7 @@ constexpr std::array<OpcodeInfo, 256> make_table() {
   return table;
 }
 
-constexpr std::array<OpcodeInfo, 256> kTable = make_table();
+constexpr std::array<OpcodeInfo, kOpcodeCount + 1> kTable = make_table();
 
 // A jump and its reverse must agree in everything but the direction.
 constexpr bool reversed_jumps_agree() {
@@ -42,7 +42,7 @@ constexpr std::array<std::string_view, 6> kComparisons = {"<", "<=", "==", "!=",
 
 }  // namespace
 
-constinit const std::array<OpcodeInfo, 256> kOpcodes = kTable;
+constinit const std::array<OpcodeInfo, kOpcodeCount + 1> kOpcodes = kTable;
 
 #define TAGALONG_REVERSED(jump, opposite)
 #define TAGALONG_SPECIALISED(name, number, original)

@@ -64,13 +64,14 @@ namespace op {
 #define TAGALONG_SPECIALISED(name, number, base)
 enum class Absent : Opcode {
 #define TAGALONG_OPCODE(name, number, ...)
-#define TAGALONG_ABSENT(name) name,
+#define TAGALONG_ABSENT(name) k##name,
 #include "version/opcodes.inc"
 #undef TAGALONG_OPCODE
 #undef TAGALONG_ABSENT
 };
 #define TAGALONG_OPCODE(name, number, ...) inline constexpr Opcode k##name = number;
-#define TAGALONG_ABSENT(name) inline constexpr Opcode k##name = 0x100 + static_cast<Opcode>(Absent::name);
+inline constexpr Opcode kFirstAbsent = 0x100;
+#define TAGALONG_ABSENT(name) inline constexpr Opcode k##name = kFirstAbsent + static_cast<Opcode>(Absent::k##name);
 #include "version/opcodes.inc"
 #undef TAGALONG_OPCODE
 #undef TAGALONG_ABSENT
@@ -92,10 +93,12 @@ struct OpcodeInfo {
   [[nodiscard]] constexpr bool falls_through() const { return flow == Flow::kNext || flow == Flow::kBranch; }
 };
 
-// Rows of specialised opcodes have a base and no name: they never appear in an Assembly.
-extern const std::array<OpcodeInfo, 256> kOpcodes;
+// Rows of specialised opcodes have a base and no name: they never appear in an Assembly. The last row is empty, for
+// opcodes of other versions.
+inline constexpr Opcode kOpcodeCount = 256;
+extern const std::array<OpcodeInfo, kOpcodeCount + 1> kOpcodes;
 
-inline const OpcodeInfo& info(Opcode opcode) { return kOpcodes[opcode]; }
+inline const OpcodeInfo& info(Opcode opcode) { return kOpcodes[opcode < kOpcodeCount ? opcode : kOpcodeCount]; }
 
 // How many values the instruction uses from the stack, and how many it leaves in their place. 64 bits, because
 // arguments come from code objects that may be malformed.

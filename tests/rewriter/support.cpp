@@ -1,5 +1,6 @@
 #include "tests/rewriter/support.h"
 
+#include <algorithm>
 #include <boost/test/unit_test.hpp>
 
 namespace tagalong::rewriter::testing {
@@ -73,6 +74,12 @@ bool same_tables(const CodeRef& left, const CodeRef& right) {
          left->co_names == right->co_names && left->co_consts == right->co_consts &&
          PyObject_RichCompareBool(reinterpret_cast<PyObject*>(left.get()), reinterpret_cast<PyObject*>(right.get()),
                                   Py_EQ) == 1;
+}
+
+Opcode known_of(std::initializer_list<Opcode> opcodes) {
+  const auto* known = std::ranges::find_if(opcodes, [](Opcode opcode) { return info(opcode).known(); });
+  BOOST_REQUIRE(known != opcodes.end());
+  return *known;
 }
 
 int find(const Assembly& assembly, Opcode opcode, int n) {
