@@ -6,6 +6,7 @@
 #include "rewriter/edit.h"
 #include "rewriter/hook_key.h"
 #include "rewriter/snippet.h"
+#include "version/snippets.h"
 
 namespace tagalong::rewriter {
 
@@ -86,7 +87,12 @@ class Instrumenter {
     }
     const bool inside = (is(index, op::kYIELD_VALUE) && is(index - 1, op::kSEND)) ||
                         (is(index, op::kRESUME) && is(index - 1, op::kYIELD_VALUE)) || closes_send_loop(index);
-    return inside ? -1 : index;
+    return inside || is_end_of_loop(index) ? -1 : index;
+  }
+
+  // Whether this is one of the instructions at the target of a FOR_ITER, which the interpreter may skip.
+  [[nodiscard]] bool is_end_of_loop(int index) const {
+    return is(index, op::kEND_FOR) || (version::kEndOfLoop.size() > 1 && is(index - 1, op::kEND_FOR));
   }
 
   [[nodiscard]] bool closes_send_loop(int index) const {
@@ -168,6 +174,7 @@ class Instrumenter {
       put_after_hook(index - 1, index);
     }
     const bool inside = is(index, op::kKW_NAMES) || is(index, op::kPRECALL) ||
+                        (is_end_of_loop(index) && is_end_of_loop(index + 1)) ||
                         (is(index, op::kSEND) && is(index + 1, op::kYIELD_VALUE));
     if (!inside && info(at(index).opcode).falls_through()) {
       put_after_hook(index, index);

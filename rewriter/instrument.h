@@ -10,6 +10,8 @@
 //  - KW_NAMES, PRECALL and CALL are treated as one instruction: KW_NAMES stores the names where the hook's own call
 //    would consume them, and a specialised PRECALL skips the CALL. The hook in front of CALL is put in front of the
 //    three, and the other two have none;
+//  - END_FOR, and the POP_TOP behind it in some versions: when the iterator has nothing, the interpreter goes on behind
+//    them, so they must be exactly where FOR_ITER leads. The hook behind them is behind the last one;
 //  - SEND, YIELD_VALUE, RESUME and the jump back to SEND are treated as one instruction: the generator's throw() looks
 //    at the instructions in front of and behind YIELD_VALUE, and no signal may be handled before the innermost
 //    generator has been resumed, but the call of a hook would poll. The hook in front of SEND is put in front of the

@@ -4,6 +4,8 @@
 
 #include "rewriter/base/errors.h"
 #include "rewriter/base/once.h"
+#include "version/calls.h"
+#include "version/generators.h"
 
 namespace tagalong::replay {
 namespace {
@@ -278,7 +280,7 @@ bool end_extend(PyObject* list) {
   }
   const Ref nothing = Ref::steal(PyTuple_New(0));
   const Ref iterator = nothing ? Ref::steal(PyObject_GetIter(nothing.get())) : Ref();
-  return iterator && Ref::steal(_PyList_Extend(reinterpret_cast<PyListObject*>(list), iterator.get()));
+  return iterator && version::extend(list, iterator.get());
 }
 
 int is_better(int comparison, PyObject* key, PyObject* best_key) {

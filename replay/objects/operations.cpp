@@ -11,6 +11,8 @@
 #include "rewriter/base/once.h"
 #include "rewriter/cpython/code_link.h"
 #include "rewriter/cpython/frames.h"
+#include "version/objects.h"
+#include "version/calls.h"
 
 namespace tagalong::replay {
 namespace {
@@ -60,10 +62,10 @@ bool may_take_long(int argument, PyObject* left, PyObject* right) {
   constexpr Py_ssize_t kDigits = 16;
   constexpr digit kPower = 64;
   const auto is_long = [](PyObject* number) {
-    return PyLong_CheckExact(number) && std::abs(Py_SIZE(number)) > kDigits;
+    return PyLong_CheckExact(number) && std::abs(version::signed_digits(number)) > kDigits;
   };
-  const bool is_high = argument % NB_INPLACE_ADD == NB_POWER && PyLong_CheckExact(right) && Py_SIZE(right) > 0 &&
-                       (Py_SIZE(right) > 1 || reinterpret_cast<PyLongObject*>(right)->ob_digit[0] > kPower);
+  const bool is_high = argument % NB_INPLACE_ADD == NB_POWER && PyLong_CheckExact(right) && version::signed_digits(right) > 0 &&
+                       (version::signed_digits(right) > 1 || version::digits_of(right)[0] > kPower);
   return is_long(left) || is_long(right) || is_high;
 }
 
@@ -82,7 +84,7 @@ PyObject* compare(int argument, PyObject* left, PyObject* right) { return PyObje
 
 bool load_method(PyObject* object, PyObject* name, PyObject** results) {
   PyObject* method = nullptr;
-  const int unbound = _PyObject_GetMethod(object, name, &method);
+  const int unbound = version::get_method(object, name, &method);
   if (method == nullptr) {
     return false;
   }
@@ -248,7 +250,7 @@ bool number_truth(PyObject* value) {
     return PyUnicode_GET_LENGTH(value) != 0;
   }
   if (PyLong_CheckExact(value)) {
-    return Py_SIZE(value) != 0;
+    return version::signed_digits(value) != 0;
   }
   const Unboxed kind = unboxed_of(Py_TYPE(value));
   UnboxedNumber number;

@@ -263,6 +263,38 @@ BOOST_AUTO_TEST_CASE(every_hook_is_where_it_is_said_to_be) {
   BOOST_TEST(hook_key_of(PyList_GetItem(seen.get(), 0)) == 2 * 0 + 1);
 }
 
+BOOST_AUTO_TEST_CASE(programs_run_with_hooks_everywhere) {
+  const std::vector<std::pair<std::string, std::string>> programs = {
+      {"total = 0\n  for i in range(x):\n    total += i\n  else:\n    total *= 2\n  return total", "90"},
+      {"return [i * j for i in range(x) if i % 2 for j in (1, 2)]", "[1, 2, 3, 6, 5, 10, 7, 14, 9, 18]"},
+      {"def g():\n    yield from (yield x)\n  made = g()\n  return next(made), made.send([1, 2]), list(made)",
+       "(10, 1, [2])"},
+      {"try:\n    return x / 0\n  except ZeroDivisionError as error:\n    return str(error)\n  finally:\n    x = 3",
+       "'division by zero'"},
+      {"import contextlib\n  with contextlib.suppress(KeyError) as y, contextlib.nullcontext(x) as z:\n    {}[z]\n  "
+       "return y, x",
+       "(None, 10)"},
+      {"match [x, {'a': 1}]:\n    case [int(n), {'a': m, **rest}] if n > 5:\n      return n, m, rest", "(10, 1, {})"},
+      {"a, *b, c = range(x)\n  return f'{a}{b!r:>4}{c:03d}', max(*b, key=lambda n: -n), b[1:3]",
+       "('0[1, 2, 3, 4, 5, 6, 7, 8]009', 1, [2, 3])"},
+      {"import asyncio\n  async def g():\n    async for y in h():\n      await asyncio.sleep(0)\n    return y\n"
+       "  async def h():\n    for i in range(3):\n      yield i\n  return asyncio.run(g())",
+       "2"},
+      {"class A:\n    def f(self): return x\n  class B(A):\n    def f(self): return super().f() + 1\n  return B().f()",
+       "11"},
+      {"try:\n    raise ExceptionGroup('g', [ValueError(1), TypeError(2)])\n  except* ValueError as e:\n    y = e\n"
+       "  except* TypeError as e:\n    y = y.exceptions + e.exceptions\n  return y",
+       "(ValueError(1), TypeError(2))"},
+  };
+  const Ref hook = evaluate("(lambda seen: lambda key: seen.append(key))([])");
+  for (const auto& [body, expected] : programs) {
+    const CodeRef code = function_code("def f(x):\n  " + body);
+    const Instrumented result = instrument(decode(code.get()), everywhere(hook));
+    BOOST_TEST(call(code, {evaluate("10")}) == expected);
+    BOOST_TEST(call(result.code, {evaluate("10")}) == expected, body);
+  }
+}
+
 BOOST_AUTO_TEST_CASE(the_stack_has_room_for_hooks) {
   for (const char* program : {"def f():\n  pass", "def f(x):\n  return [x, x, (x, x, [x])]",
                               "def f(x):\n  with x as y:\n    return y(1, *x)", "def f(x):\n  yield from x"}) {

@@ -31,6 +31,7 @@ struct Row {
 constexpr Row kRows[] = {
 #define TAGALONG_NUMPY_CALL(home, name, parameters, reads, run) {home, name, parameters, CallReads::reads, run},
 #include "replay/arrays/calls/numpy_calls.def"
+#include "version/calls.h"
 };
 
 // By callable, which is kept forever; used under the GIL.
@@ -153,7 +154,7 @@ bool bind(const NumpyCall& row, Call* call) {
 bool is_unchanged(const NumpyCall& row, PyObject* callable) {
   const auto* function = reinterpret_cast<PyFunctionObject*>(callable);
   return function->func_code == row.code && function->func_defaults == row.defaults &&
-         function->vectorcall == _PyFunction_Vectorcall;
+         function->vectorcall == version::function_vectorcall();
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 
 #include "replay/arrays/numpy/elision.h"
 #include "replay/arrays/numpy/freed_memory.h"
+#include "version/threads.h"
 
 namespace tagalong::array {
 
@@ -230,7 +231,7 @@ bool is_initialising(PyObject* module) {
 }  // namespace
 
 PyObject* imported_module(const char* name) {
-  return _Py_IsFinalizing() != 0 ? nullptr : PyDict_GetItemString(PyImport_GetModuleDict(), name);
+  return version::is_finalizing() ? nullptr : PyDict_GetItemString(PyImport_GetModuleDict(), name);
 }
 
 namespace detail {

@@ -12,6 +12,7 @@
 #include "replay/objects/known_functions.h"
 #include "replay/objects/operations.h"
 #include "rewriter/cpython/frames.h"
+#include "version/calls.h"
 
 namespace tagalong::replay {
 
@@ -30,7 +31,7 @@ PyFunctionObject* exact_callee(PyObject* const* slots, int count) {
   constexpr int kFunction = CO_OPTIMIZED | CO_NEWLOCALS;
   const bool is_exact = (code->co_flags & kOther) == 0 && (code->co_flags & kFunction) == kFunction &&
                         code->co_argcount == arguments && code->co_kwonlyargcount == 0 &&
-                        function->vectorcall == _PyFunction_Vectorcall;
+                        function->vectorcall == version::function_vectorcall();
   return is_exact ? function : nullptr;
 }
 
@@ -153,7 +154,7 @@ StepResult execute_call(RunState& state, const Step& step, const std::int32_t* o
     return store(state, step, call_eliding(state, step, operands, keywords));
   }
   PyObject* result = replay::call(arguments, step.operand_count, keywords);
-  if (result == nullptr && step.drop_count != 0 && state.run.thread->curexc_traceback == nullptr) {
+  if (result == nullptr && step.drop_count != 0 && !version::has_traceback(state.run.thread)) {
     drop_refused_arguments(state, step, operands, keywords);
   }
   return store(state, step, result);

@@ -1,0 +1,27 @@
+// Calls and look-ups that the interpreter does not promise to keep, in CPython 3.11.
+#pragma once
+
+#include <Python.h>
+
+namespace tagalong::version {
+
+// What the interpreter calls for a function that is written in Python.
+inline vectorcallfunc function_vectorcall() { return _PyFunction_Vectorcall; }
+
+// Looks up a method without binding it. `method`: a new reference, or null with an exception set. Not 0: the method
+// takes the object as its first argument.
+inline int get_method(PyObject* object, PyObject* name, PyObject** method) {
+  return _PyObject_GetMethod(object, name, method);
+}
+
+// list.extend(); false with an exception set.
+inline bool extend(PyObject* list, PyObject* items) {
+  PyObject* none = _PyList_Extend(reinterpret_cast<PyListObject*>(list), items);
+  Py_XDECREF(none);
+  return none != nullptr;
+}
+
+// Whether the exception that is set has passed through a frame.
+inline bool has_traceback(const PyThreadState* thread) { return thread->curexc_traceback != nullptr; }
+
+}  // namespace tagalong::version
