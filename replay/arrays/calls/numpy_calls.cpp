@@ -11,6 +11,7 @@
 #include "replay/arrays/calls/call.h"
 #include "replay/arrays/kernels/functions.h"
 #include "replay/arrays/numpy/kept_memory.h"
+#include "version/calls.h"
 
 namespace tagalong::array {
 
@@ -31,7 +32,6 @@ struct Row {
 constexpr Row kRows[] = {
 #define TAGALONG_NUMPY_CALL(home, name, parameters, reads, run) {home, name, parameters, CallReads::reads, run},
 #include "replay/arrays/calls/numpy_calls.def"
-#include "version/calls.h"
 };
 
 // By callable, which is kept forever; used under the GIL.

@@ -15,6 +15,7 @@
 #include "replay/codegen/scalar/code.h"
 #include "replay/steps/step.h"
 #include "rewriter/cpython/layouts.h"
+#include "version/machine_code.h"
 
 namespace tagalong::replay::native {
 
@@ -42,7 +43,12 @@ class Assembler final : public Xbyak::CodeGenerator {
   // The code contains the addresses of immortal objects. Other objects are loaded through the executor's reference,
   // since another object may get their address after they die.
   void load_object(const Reg64& target, PyObject* const& object);
-  void share(const Reg64& object) { inc(qword[object + layout::kCount]); }
+  // References (version/machine_code.h).
+  void share(const Reg64& object) { version::machine::share(*this, object); }
+  void give_back(const Reg64& object) { version::machine::give_back(*this, object); }
+  void give_back(const Reg64& object, const Label& dies) { version::machine::give_back(*this, object, dies); }
+  void if_last(const Reg64& object, const Label& last) { version::machine::if_last(*this, object, last); }
+  void if_shared(const Reg64& object, const Label& shared) { version::machine::if_shared(*this, object, shared); }
   template <typename Function>
   void call_function(Function* function) {
     mov(rax, reinterpret_cast<std::size_t>(function));

@@ -24,14 +24,15 @@ void AttributeCode::global(const LoopOp& op) {
   asm_.mov(rdx, qword[rax + layout::kFunctionGlobals]);
   asm_.cmp(rdx, qword[rcx]);
   asm_.jne(slow_path);
-  asm_.mov(rdx, qword[rdx + layout::kDictVersion]);
+  version::machine::load_dict_version(asm_, rdx, rdx);
   asm_.cmp(rdx, qword[rcx + from_key(step, step.version1)]);
   asm_.jne(slow_path);
   asm_.mov(rdx, qword[rcx + from_key(step, step.version2)]);
   asm_.test(rdx, rdx);
   asm_.jz(found);
   asm_.mov(rax, qword[rax + layout::kFunctionBuiltins]);
-  asm_.cmp(rdx, qword[rax + layout::kDictVersion]);
+  version::machine::load_dict_version(asm_, rax, rax);
+  asm_.cmp(rdx, rax);
   asm_.jne(slow_path);
   asm_.L(found);
   asm_.mov(rax, qword[rcx + from_key(step, step.cached)]);
@@ -68,9 +69,7 @@ void AttributeCode::attribute(const LoopOp& op) {
   Label slow_path;
   asm_.mov(rax, object(op.left));
   check_cached(step, cpython::Attribute::Kind::kValue, slow_path);
-  asm_.mov(rdx, qword[rax + layout::kValuesBefore]);
-  asm_.test(rdx, rdx);
-  asm_.jz(slow_path);
+  version::machine::load_values(asm_, rdx, rax, slow_path);
   asm_.movsxd(rcx, dword[rcx + offsetof(Entry, attribute.index)]);
   asm_.mov(rax, qword[rdx + rcx * kNumberSize]);
   asm_.test(rax, rax);
@@ -90,8 +89,7 @@ void AttributeCode::method(const LoopOp& op) {
   asm_.je(slow_path);
   asm_.test(dword[rdx + layout::kTypeFlags], Py_TPFLAGS_MANAGED_DICT);
   asm_.jz(visible);
-  asm_.cmp(qword[rax + layout::kValuesBefore], 0);
-  asm_.je(slow_path);
+  version::machine::if_without_values(asm_, rax, rdx, slow_path);
   asm_.mov(rdx, qword[rdx + layout::kSharedKeys]);
   asm_.mov(rdx, qword[rdx + cpython::kSharedKeyCount]);
   asm_.cmp(edx, dword[rcx + offsetof(Entry, attribute.index)]);
@@ -126,19 +124,15 @@ void AttributeCode::store_attribute(const LoopOp& op) {
   asm_.mov(rax, object(used[0]));
   check_cached(step, cpython::Attribute::Kind::kValue, slow_path);
   if (step.drop_count > 0) {
-    asm_.cmp(qword[rax + layout::kCount], 1);
-    asm_.je(slow_path);
+    asm_.if_last(rax, slow_path);
   }
-  asm_.mov(rdx, qword[rax + layout::kValuesBefore]);
-  asm_.test(rdx, rdx);
-  asm_.jz(slow_path);
+  version::machine::load_values(asm_, rdx, rax, slow_path);
   asm_.movsxd(rcx, dword[rcx + offsetof(Entry, attribute.index)]);
   asm_.lea(rdx, ptr[rdx + rcx * kNumberSize]);
   asm_.mov(rax, qword[rdx]);
   asm_.test(rax, rax);
   asm_.jz(slow_path);
-  asm_.cmp(qword[rax + layout::kCount], 1);
-  asm_.jne(stays);
+  asm_.if_shared(rax, stays);
   asm_.mov(rcx, reinterpret_cast<std::size_t>(&PyFloat_Type));
   asm_.cmp(rcx, qword[rax + layout::kType]);
   asm_.je(stays);
@@ -155,7 +149,7 @@ void AttributeCode::store_attribute(const LoopOp& op) {
     const std::int32_t place = used[step.operand_count + step.result_count + index];
     asm_.mov(rax, object(place));
     asm_.mov(object(place), 0);
-    asm_.dec(qword[rax + layout::kCount]);
+    asm_.give_back(rax);
   }
   exits_.perform_out_of_line(slow_path, op);
 }

@@ -79,28 +79,7 @@ void BoxingCode::keep_int_of(const LoopOp& op, std::int32_t place, Label& large)
   asm_.compare_with(qword[rax + layout::kType], &PyLong_Type);
   asm_.jne(op.is_guard ? exits_.failed(op) : exits_.bail());
   const int index = registers_.take_int();
-  asm_.mov(rdx, qword[rax + layout::kSize]);
-  asm_.lea(rcx, ptr[rdx + 1]);
-  asm_.cmp(rcx, 2);
-  Label small;
-  Label found;
-  const Reg64 target = int_register(index);
-  asm_.jbe(small);
-  asm_.lea(rcx, ptr[rdx + 2]);
-  asm_.cmp(rcx, 4);
-  asm_.ja(large);
-  asm_.mov(ecx, dword[rax + layout::kDigits + layout::kDigitSize]);
-  asm_.shl(rcx, PyLong_SHIFT);
-  asm_.mov(target.cvt32(), dword[rax + layout::kDigits]);
-  asm_.or_(target, rcx);
-  asm_.test(rdx, rdx);
-  asm_.jns(found);
-  asm_.neg(target);
-  asm_.jmp(found);
-  asm_.L(small);
-  asm_.mov(target.cvt32(), dword[rax + layout::kDigits]);
-  asm_.imul(target, rdx);
-  asm_.L(found);
+  version::machine::load_int(asm_, int_register(index), rax, rdx, rcx, large);
   registers_.keep_int(place, index);
 }
 

@@ -27,10 +27,9 @@ void GuardCode::step(const LoopOp& op) {
     asm_.mov(rax, object(place));
     asm_.test(rax, rax);
     asm_.jz(nothing);
-    asm_.cmp(qword[rax + layout::kCount], 1);
-    asm_.je(slow_path);  // the interpreter repeats the step from its beginning
+    asm_.if_last(rax, slow_path);  // the interpreter repeats the step from its beginning
     asm_.mov(object(place), 0);
-    asm_.dec(qword[rax + layout::kCount]);
+    asm_.give_back(rax);
     asm_.L(nothing);
   }
   exits_.perform_out_of_line(slow_path, op);

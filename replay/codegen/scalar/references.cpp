@@ -15,8 +15,7 @@ void deallocate(PyObject* object, Frame* frame) noexcept {
 void ReferenceCode::release() {
   Label dies;
   Label back;
-  asm_.dec(qword[rax + layout::kCount]);
-  asm_.jz(dies);
+  asm_.give_back(rax, dies);
   asm_.L(back);
   exits_.aside(dies, back, [this] {
     asm_.mov(rdi, rax);
@@ -72,10 +71,9 @@ void ReferenceCode::clear_shown(const LoopOp& op) {
   asm_.mov(rax, object(op.left));
   asm_.test(rax, rax);
   asm_.jz(nothing);
-  asm_.cmp(qword[rax + layout::kCount], 1);
-  asm_.je(last);
+  asm_.if_last(rax, last);
   asm_.mov(object(op.left), 0);
-  asm_.dec(qword[rax + layout::kCount]);
+  asm_.give_back(rax);
   asm_.L(nothing);
   exits_.perform_out_of_line(last, op);
 }
@@ -138,9 +136,8 @@ void ReferenceCode::sync(const LoopOp& op) {
   asm_.jz(slow_path);
   asm_.test(rdx, rdx);
   asm_.jz(nothing);
-  asm_.cmp(qword[rdx + layout::kCount], 1);
-  asm_.je(slow_path);
-  asm_.dec(qword[rdx + layout::kCount]);
+  asm_.if_last(rdx, slow_path);
+  asm_.give_back(rdx);
   asm_.L(nothing);
   asm_.share(rcx);
   asm_.mov(qword[rax + op.right * kNumberSize], rcx);

@@ -11,12 +11,7 @@ namespace tagalong::replay::native {
 void SequenceCode::range_next(const LoopOp& op) {
   registers_.make_int(op.result, [&](const Reg64& target) {
     asm_.mov(rax, object(op.left));
-    asm_.mov(target, qword[rax + layout::kRangeIndex]);
-    asm_.cmp(target, qword[rax + layout::kRangeLength]);
-    asm_.jge(exits_.failed(op));
-    asm_.inc(qword[rax + layout::kRangeIndex]);
-    asm_.imul(target, qword[rax + layout::kRangeStep]);
-    asm_.add(target, qword[rax + layout::kRangeStart]);
+    version::machine::range_next(asm_, rax, target, rdx, exits_.failed(op));
   });
 }
 
@@ -123,8 +118,7 @@ void SequenceCode::store_item(const LoopOp& op) {
   Label same;
   asm_.cmp(rax, object(op.result));
   asm_.je(same);
-  asm_.cmp(qword[rax + layout::kCount], 1);
-  asm_.jne(shared);
+  asm_.if_shared(rax, shared);
   asm_.compare_with(qword[rax + layout::kType], &PyFloat_Type);
   asm_.je(shared);
   asm_.compare_with(qword[rax + layout::kType], &PyLong_Type);
@@ -139,8 +133,7 @@ void SequenceCode::store_item(const LoopOp& op) {
 }
 
 void SequenceCode::store_number(const LoopOp& op, Label& slow_path) {
-  asm_.cmp(qword[rax + layout::kCount], 1);
-  asm_.jne(slow_path);
+  asm_.if_shared(rax, slow_path);
   asm_.cmp(object(op.result), 0);
   asm_.jne(slow_path);
   asm_.compare_with(qword[rax + layout::kType], &PyFloat_Type);

@@ -26,10 +26,10 @@ inline void set_signed_digits(PyObject* number, Py_ssize_t count) {
 }
 
 // The lowest bits of the field, which the interpreter and watchers use for themselves, are no part of the version.
+inline constexpr int kNoVersionBits = 12;
+inline constexpr std::size_t kDictVersion = offsetof(PyDictObject, ma_used) + sizeof(Py_ssize_t);
 inline std::uint64_t dict_version(PyObject* dict) {
-  constexpr int kOther = 12;
-  constexpr std::size_t kOffset = offsetof(PyDictObject, ma_used) + sizeof(Py_ssize_t);
-  return *reinterpret_cast<std::uint64_t*>(reinterpret_cast<char*>(dict) + kOffset) >> kOther;
+  return *reinterpret_cast<std::uint64_t*>(reinterpret_cast<char*>(dict) + kDictVersion) >> kNoVersionBits;
 }
 // 0: the type has no version at the moment.
 inline unsigned type_version(PyTypeObject* type) { return type->tp_version_tag; }
