@@ -217,11 +217,6 @@ void MeasuredSpeed::cancel() {
 
 bool MeasuredSpeed::is_due() const { return block_ != Block::kNone || clock_now() >= due_; }
 
-bool MeasuredSpeed::is_long() const {
-  constexpr double kLong = 100.0 * kMicrosecond;
-  return std::max({replay_, eager_, static_cast<double>(guess_)}) >= kLong;
-}
-
 std::int64_t MeasuredSpeed::rounds_until_due() const {
   constexpr std::int64_t kFirst = 16;
   constexpr std::int64_t kMost = std::int64_t{1} << 40;

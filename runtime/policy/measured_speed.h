@@ -72,8 +72,6 @@ class MeasuredSpeed {
   [[nodiscard]] static std::int64_t rounds_between_looks(Nanoseconds round);
   // How many replayed rounds there are until a trial is due.
   [[nodiscard]] std::int64_t rounds_until_due() const;
-  // Units are so long that other threads may have the processor meanwhile.
-  [[nodiscard]] bool is_long() const;
   [[nodiscard]] bool is_measuring() const { return block_ != Block::kNone; }
   // Of a unit, by the last measurement.
   [[nodiscard]] Nanoseconds replay_time() const { return static_cast<Nanoseconds>(replay_); }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 import threading
 import time
@@ -129,6 +130,31 @@ def test_short_calls_at_first_and_long_ones_later() -> None:
     while not replays(function, 100_000, calls=20):
         assert time.monotonic() < end, tagalong.explain(function)
     assert function(100_000) == 4_999_950_000
+
+
+def test_time_in_which_the_processor_is_elsewhere_does_not_count() -> None:
+    """Such calls would use up the time that all trials may cost, and nothing would be measured for long."""
+    source = "def f(x, wait):\n    wait()\n    return ((x * 2.0 + 1.0) * x).sum()\n"
+    plain: dict[str, Any] = {}
+    exec(source, {"np": np}, plain)
+    function = traced(source)
+    x = np.arange(10.0)
+    calls = 0
+
+    def wait() -> None:
+        nonlocal calls
+        calls += 1
+        if calls % 5 == 0:
+            time.sleep(0.01)
+
+    end = time.monotonic() + 20
+    pattern = re.compile(r"a call takes (\d+) ns replayed and (\d+) ns")
+    while (found := pattern.search(tagalong.explain(function))) is None:
+        assert time.monotonic() < end, tagalong.explain(function)
+        for _ in range(20):
+            assert function(x, wait) == plain["f"](x, int)
+    assert max(map(int, found.groups())) < 1_000_000
+    assert tagalong.stats(function).hits > 0
 
 
 def test_the_variables_of_a_call_that_is_measured() -> None:
