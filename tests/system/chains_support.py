@@ -48,12 +48,9 @@ def groups_run() -> int:
 
 def operations(traced: Any) -> list[int]:
     """The numbers of operations of the groups that have run more than once, from the report."""
-    words = [line.split() for line in str(tagalong.explain(traced)).splitlines()]
-    return [
-        int(line[line.index("array") - 1])
-        for line in words
-        if "as" in line and "one," in line and int(line[line.index("one,") + 1]) > 1
-    ]
+    lines = str(tagalong.explain(traced)).splitlines()
+    words = [line.split() for line in lines if "array operations as one, " in line]
+    return [int(line[line.index("array") - 1]) for line in words if int(line[line.index("one,") + 1]) > 1]
 
 
 class Outcome:
