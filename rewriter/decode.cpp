@@ -105,7 +105,8 @@ class Decoder {
       instruction.opcode = opcode;
       instruction.position = lines_.at(static_cast<int>(unit));
       // The way back goes over the jump's own prefixes, and might be short enough without them.
-      const std::uint32_t least = row.backward() ? argument - std::min(argument, static_cast<std::uint32_t>(prefixes)) : argument;
+      const std::uint32_t least =
+          row.backward() ? argument - std::min(argument, static_cast<std::uint32_t>(prefixes)) : argument;
       instruction.prefixes = prefixes > prefixes_for(least) ? static_cast<std::uint8_t>(prefixes) : 0;
       unit += 1U + row.caches;
       if (row.jumps()) {

@@ -11,8 +11,8 @@
 #include "rewriter/base/once.h"
 #include "rewriter/cpython/code_link.h"
 #include "rewriter/cpython/frames.h"
-#include "version/objects.h"
 #include "version/calls.h"
+#include "version/objects.h"
 
 namespace tagalong::replay {
 namespace {
@@ -64,7 +64,8 @@ bool may_take_long(int argument, PyObject* left, PyObject* right) {
   const auto is_long = [](PyObject* number) {
     return PyLong_CheckExact(number) && std::abs(version::signed_digits(number)) > kDigits;
   };
-  const bool is_high = argument % NB_INPLACE_ADD == NB_POWER && PyLong_CheckExact(right) && version::signed_digits(right) > 0 &&
+  const bool is_high = argument % NB_INPLACE_ADD == NB_POWER && PyLong_CheckExact(right) &&
+                       version::signed_digits(right) > 0 &&
                        (version::signed_digits(right) > 1 || version::digits_of(right)[0] > kPower);
   return is_long(left) || is_long(right) || is_high;
 }
