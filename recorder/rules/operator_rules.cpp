@@ -17,7 +17,7 @@ void ObjectRules::unary(const Instruction& instruction) {
   if (is_before_) {
     return;
   }
-  const UnaryOperator op = *unary_operator(instruction.opcode);
+  const UnaryOperator op = unary_operator(instruction.opcode).value_or(UnaryOperator::kInvert);
   const int number = static_cast<int>(op);
   const Value value = top().stack.back();
   if (is_in_loop() && op == UnaryOperator::kNegative && known_number(value) != nullptr && !is_big_result()) {
