@@ -43,6 +43,11 @@ class Snippet {
   // Gives all instructions this position.
   Snippet& at(const Position& position);
 
+  // Adds the code behind the instructions of an assembly; targets of jumps are indices of the assembly.
+  void append_to(Assembly* assembly) const {
+    assembly->instructions.insert(assembly->instructions.end(), code_.begin(), code_.end());
+  }
+
   [[nodiscard]] int size() const { return static_cast<int>(code_.size()); }
   [[nodiscard]] const std::vector<Instruction>& code() const& { return code_; }
   [[nodiscard]] std::vector<Instruction> code() && { return std::move(code_); }

@@ -28,17 +28,14 @@ std::vector<int> add_pads_and_handler(Assembly& assembly, const DecodedCode& dec
                                       const std::vector<DecodedCode::Entry>& starts, std::uint32_t hook_constant,
                                       std::uint32_t key_constant) {
   const int end = assembly.size();
-  const auto append = [&assembly](const Snippet& snippet) {
-    assembly.instructions.insert(assembly.instructions.end(), snippet.code().begin(), snippet.code().end());
-  };
   std::vector<int> pads;
   for (const DecodedCode::Entry& entry : starts) {
     pads.push_back(assembly.size());
     // In front of the jump, which may need an EXTENDED_ARG.
-    append(Snippet().put(entry.depth == 0 ? op::kPOP_TOP : op::kNOP).jump_back(entry.first));
+    Snippet().put(entry.depth == 0 ? op::kPOP_TOP : op::kNOP).jump_back(entry.first).append_to(&assembly);
   }
   const int handler = assembly.size();
-  append(Snippet().call(hook_constant, {key_constant}).pop().put(op::kRERAISE, 1));
+  Snippet().call(hook_constant, {key_constant}).pop().put(op::kRERAISE, 1).append_to(&assembly);
   std::vector<ExceptionRange> ranges;
   int covered = decoded.first;
   for (const ExceptionRange& range : assembly.ranges) {

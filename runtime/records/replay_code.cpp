@@ -59,8 +59,7 @@ std::vector<int> add_pads(Assembly& assembly, const std::vector<int>& depths) {
     if (depths[static_cast<std::size_t>(index)] == 0) {
       pads[static_cast<std::size_t>(index)] = assembly.size();
       // Signals are polled where eager execution polls them, not here.
-      const Snippet pad = Snippet().pop().jump_back(index);
-      assembly.instructions.insert(assembly.instructions.end(), pad.code().begin(), pad.code().end());
+      Snippet().pop().jump_back(index).append_to(&assembly);
     }
   }
   return pads;

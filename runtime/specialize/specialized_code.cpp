@@ -73,8 +73,7 @@ EnteredCode entered_code(PyCodeObject* specialised) {
   const int needed = rewriter::largest_depth(plain, rewriter::stack_depths(plain));
   Assembly assembly = plain;
   const auto pad = static_cast<std::size_t>(assembly.size());
-  const Snippet landing = Snippet().pop().jump_back(0);
-  assembly.instructions.insert(assembly.instructions.end(), landing.code().begin(), landing.code().end());
+  Snippet().pop().jump_back(0).append_to(&assembly);
   const rewriter::Encoded encoded = rewriter::encode(assembly, {.stack_size = std::max({plain.stack_size, needed, 1})});
   const std::vector<int> to(encoded.offsets.begin(), encoded.offsets.begin() + static_cast<std::ptrdiff_t>(pad));
   const int unit = encoded.offsets[pad];
