@@ -367,34 +367,22 @@ bool FunctionCalls::reduce(const Step& step, array::Reduction reduction, std::sp
 
 // bincount(labels, weights, minlength); the last two are positional or keyword arguments.
 bool FunctionCalls::count_bins(const Step& step, std::span<const std::int32_t> operands) {
-  constexpr std::size_t kMost = 3;
-  const std::size_t named = PyTuple_Check(step.object) ? static_cast<std::size_t>(PyTuple_GET_SIZE(step.object)) : 0;
-  const std::size_t placed = operands.size() - std::min(named, operands.size());
-  if (placed == 0 || operands.size() > kMost) {
+  constexpr std::array kNames = {"x", "weights", "minlength"};
+  constexpr Extent kMostKept = 256;  // larger ints are new objects each time, unless names are bound to them
+  std::array<std::int32_t, kNames.size()> places{};
+  if (!read_arguments(step.object, operands, kNames, &places)) {
     return refuse(Reason::kOther);
   }
-  std::int32_t weights = placed > 1 ? operands[1] : -1;
-  std::int32_t min_length = placed > 2 ? operands[2] : -1;
-  for (std::size_t index = 0; index < named; ++index) {
-    const bool are_weights = is_named(step.object, static_cast<Py_ssize_t>(index), "weights");
-    std::int32_t& place = are_weights ? weights : min_length;
-    if (place >= 0 || (!are_weights && !is_named(step.object, static_cast<Py_ssize_t>(index), "minlength"))) {
-      return refuse(Reason::kOther);  // an argument that is given twice, or is unknown: eager execution raises
-    }
-    place = operands[placed + index];
+  const bool has_weights = places[1] >= 0 && contents_.same_object(places[1]) != Py_None;
+  const int number = places[2] < 0 ? -1 : contents_.of(places[2]);
+  const bool may_differ = number >= 0 && contents_.at(number).kind == Kind::kExternal;
+  Extent bins = 0;
+  if (places[2] >= 0 && !read_constant(places[2], 0, may_differ ? kMostKept : Extent{array::kMostBins}, &bins)) {
+    return refuse(Reason::kOther);
   }
-  const bool has_weights = weights >= 0 && contents_.same_object(weights) != Py_None;
-  PyObject* number = min_length < 0 ? nullptr : contents_.same_object(min_length);
-  constexpr long kMostKept = 256;  // larger ints are new objects each time, unless names are bound to them
-  const bool may_differ = number != nullptr && contents_.at(contents_.of(min_length)).kind == Kind::kExternal;
-  int overflow = 0;
-  const long bins = number == nullptr           ? 0
-                    : PyLong_CheckExact(number) ? PyLong_AsLongAndOverflow(number, &overflow)
-                                                : -1;
-  const int labels = contents_.number_of(operands[0]);
-  const int weighted = has_weights ? contents_.number_of(weights) : -1;
-  if ((min_length >= 0 && number == nullptr) || overflow != 0 || bins < 0 ||
-      bins > (may_differ ? kMostKept : long{array::kMostBins}) || labels < 0 || (has_weights && weighted < 0)) {
+  const int labels = contents_.number_of(places[0]);
+  const int weighted = has_weights ? contents_.number_of(places[1]) : -1;
+  if (labels < 0 || (has_weights && weighted < 0)) {
     return refuse(Reason::kOther);
   }
   return add_result(builder().bins(labels, weighted, bins), step);
