@@ -37,6 +37,7 @@ VECTOR_PROGRAMS = {
     "numbers": "return a * (1 + 2j) + 3, 2j * b - 1.5, c * 3 + a, (0.5 - 1j) * (a * b)",
     "real": "return r * a + b, (r - 1) * (a + r), a * r * r",
     "real and imaginary": "return (r * 1j) * a, 1j * r + a, np.abs(1 - 1j * r)",
+    "masks": "return (a - m) * b, m * a + c",
     "parts": "d = a * b - c\n    return d.real * d.real + d.imag * d.imag, (d.imag - r) * 2, d.real < d.imag",
     "parts with names": "d = a * b\n    x = d.real\n    y = d.imag\n    return np.sqrt(x * x + y * y) - x",
     "parts of operands": "return (a + 1).real * b.imag - c.real * r, b.real + a.imag",
@@ -53,7 +54,7 @@ PROGRAMS = {
     "powers": "return (a + b) ** 3, a ** -1 + b, np.reciprocal(a * c) + 1",
     "predicates": "return np.isnan(a * b), np.isfinite(a + b) & m, (a - b) < c, np.maximum(a + c, b)",
     "casts": "return r.astype(a.dtype) * b, (a + 1).astype(np.complex128) - c, m * a + b",
-    "integers": "return a * m + b, (a - 2) * np.arange(a.shape[-1]) + c",
+    "integers": "return a * m + b, m.astype(np.int16) * a + c, (a - 2) * np.arange(a.shape[-1]) + c",
 }
 DTYPES = ("complex64", "complex128")
 CASES = list(itertools.product(DTYPES, PROGRAMS))

@@ -142,6 +142,13 @@ int PlanOperands::scalar_slot(int number, unsigned type) {
 }
 
 int PlanOperands::cast_slot(int slot, unsigned from, unsigned to, bool is_column) {
+  // A complex number of another number has that number, converted, as its real part: there is vector code for each of
+  // the two steps.
+  const unsigned part = is_complex(to) ? component_type(to) : to;
+  if (is_complex(to) && !is_complex(from) && from != part && cast_loop(from, part) != nullptr) {
+    const int real = cast_slot(slot, from, part, is_column);
+    return real < 0 ? real : cast_slot(real, part, to, is_column);
+  }
   const auto [known, is_new] = cast_slots_.emplace(std::pair{slot, to}, -1);
   if (!is_new) {
     return known->second;
