@@ -21,7 +21,7 @@ std::string measured_text(const Entry& entry, const Measurements::OfSize& each) 
   const bool says_so = is_replayed == (speed.replay_time() < speed.eager_time());
   return fmt::format("  measured{}: a {} takes {} ns replayed and {} ns as written{}, so it {}\n", sizes,
                      is_call ? "call" : "round", speed.replay_time(), speed.eager_time(),
-                     says_so ? "" : ", which is no clear difference", is_replayed ? "is replayed" : "runs as written");
+                     says_so ? "" : ", but its trials do not agree", is_replayed ? "is replayed" : "runs as written");
 }
 
 std::string executor_text(std::size_t number, const replay::Executor& executor) {

@@ -39,6 +39,14 @@ std::vector<std::string> failure_texts(const replay::Executor& executor) {
   return texts;
 }
 
+namespace {
+
+std::string lines_text(std::int32_t first, std::int32_t last) {
+  return first == last ? fmt::format("line {}", first) : fmt::format("lines {} to {}", first, last);
+}
+
+}  // namespace
+
 std::vector<std::string> fusion_texts(const replay::Executor& executor) {
   struct Row {
     int line;
@@ -106,15 +114,13 @@ std::vector<std::string> fusion_texts(const replay::Executor& executor) {
     if (runs == 0) {
       continue;  // each run was refused, or an earlier group contains these operations
     }
-    texts.push_back(fmt::format("lines {} to {}: {} array operations as one, {} times; then: {}", line,
-                                group->last_line, group->plan->operation_count(), runs,
+    texts.push_back(fmt::format("{}: {} array operations as one, {} times; then: {}",
+                                lines_text(line, group->last_line), group->plan->operation_count(), runs,
                                 replay::print_end(executor.lowered(), group->end)));
   }
   for (const Refused& row : refused) {
-    const std::string lines = row.first_line == row.last_line
-                                  ? fmt::format("line {}", row.first_line)
-                                  : fmt::format("lines {} to {}", row.first_line, row.last_line);
-    texts.push_back(fmt::format("{}: array operations one by one, {} times: {} ({})", lines, row.times, row.text,
+    texts.push_back(fmt::format("{}: array operations one by one, {} times: {} ({})",
+                                lines_text(row.first_line, row.last_line), row.times, row.text,
                                 array::row_of(static_cast<array::FusionReason>(row.reason)).name));
   }
   return texts;
