@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "recorder/base/call_slots.h"
+#include "recorder/base/instruction_kinds.h"
 #include "recorder/code/rule_times.h"
 #include "recorder/deferred/array_proxy.h"
 #include "recorder/hook.h"
@@ -130,9 +132,8 @@ bool Session::prepare_array_operation(cpython::Frame* frame, int instruction) {
     return true;
   }
   const Instruction& operation = instruction_at(instruction);
-  const bool has_name = operation.opcode == rewriter::op::kLOAD_ATTR || operation.opcode == rewriter::op::kLOAD_METHOD;
-  const bool has_keywords = operation.opcode == rewriter::op::kCALL &&
-                            instruction_at(call_start(instruction)).opcode == rewriter::op::kKW_NAMES;
+  const bool has_name = loads_attribute(operation.opcode);
+  const bool has_keywords = rewriter::names_of_call(frames_.back().code->decoded->assembly, instruction) >= 0;
   std::optional<Pause> pause;
   if (has_deferred_arrays(frame)) {
     pause.emplace();  // forcing the arrays may run user code
@@ -147,7 +148,7 @@ bool Session::put_array_operation(cpython::Frame* frame, int instruction) {
 }
 
 bool Session::returns(cpython::Frame* frame, int instruction) const {
-  return is_own_frame(frame) && instruction_at(instruction).opcode == rewriter::op::kRETURN_VALUE;
+  return is_own_frame(frame) && recorder::returns(instruction_at(instruction).opcode);
 }
 
 void Session::after(cpython::Frame* frame, int instruction) {
@@ -184,6 +185,9 @@ void Session::after(cpython::Frame* frame, int instruction) {
     finish_inlined();
     if (depth > 0) {
       note(top().stack.back(), live_stack(0));
+    }
+    if (kNullSlot != 0 && loads_method(instruction_at(instruction))) {
+      note(top().stack.end()[-2], live_stack(1));
     }
   } else if (top().declined != kNotDeclined) {
     finish_declined();

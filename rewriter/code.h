@@ -118,6 +118,8 @@ void check_instruction(const Assembly& assembly, int index);
 // The first instruction of the call that ends at `call`: some versions have PRECALL and KW_NAMES in front of CALL. For
 // any other instruction, the instruction itself.
 int start_of_call(const Assembly& assembly, int call);
+// The instruction that holds the names of the call's keyword arguments among its constants; -1: there are none.
+int names_of_call(const Assembly& assembly, int call);
 
 // Index of the first RESUME, where the frame becomes visible and calls may be made; -1 if there is none.
 int first_resume(const Assembly& assembly);

@@ -247,6 +247,14 @@ int start_of_call(const Assembly& assembly, int call) {
   return start;
 }
 
+int names_of_call(const Assembly& assembly, int call) {
+  const auto is = [&](int index, Opcode opcode) {
+    return index >= 0 && assembly.instructions[static_cast<std::size_t>(index)].opcode == opcode;
+  };
+  const int names = is(call, op::kCALL_KW) ? call - 1 : start_of_call(assembly, call);
+  return is(names, is(call, op::kCALL_KW) ? op::kLOAD_CONST : op::kKW_NAMES) ? names : -1;
+}
+
 int first_resume(const Assembly& assembly) {
   for (int i = 0; i < assembly.size(); ++i) {
     if (assembly.instructions[static_cast<std::size_t>(i)].opcode == op::kRESUME) {

@@ -59,6 +59,10 @@ class Layout {
   void add(const Instruction& instruction, int owner);
   // Appends an instruction of the source.
   void append(int index);
+  // Changes the argument of an appended instruction.
+  void set_argument(int index, std::uint32_t argument) {
+    result_.instructions[static_cast<std::size_t>(itself_[static_cast<std::size_t>(index)])].arg = argument;
+  }
   // Makes the jump `index` lead directly to its target, not to code that was inserted in front of the target.
   void bypass_insertions(int index) { bypassing_.push_back(index); }
 

@@ -43,6 +43,7 @@ class Instrumenter {
         }
       }
       layout_.append(i);
+      split_super(i);
       put_after_hooks(i);
     }
     Edited edited = layout_.finish();
@@ -117,6 +118,14 @@ class Instrumenter {
     before_[static_cast<std::size_t>(hooked)] = put_hook(2 * hooked, index, depth(index));
     if (info(at(index).opcode).jumps() && at(index).target == index) {
       layout_.bypass_insertions(index);  // so an empty endless loop causes no line events, as without hooks
+    }
+  }
+
+  void split_super(int index) {
+    const Instruction& load = at(index);
+    if (plan_.splits_super && load.opcode == op::kLOAD_SUPER_ATTR && has_second_value(load.opcode, load.arg)) {
+      layout_.set_argument(index, load.arg & ~1U);
+      layout_.add({.opcode = op::kPUSH_NULL, .position = load.position}, index);
     }
   }
 

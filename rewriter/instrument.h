@@ -48,6 +48,9 @@ struct HookPlan {
   // The departure of a YIELD_VALUE; targets as in inserted code (edit.h). It may use three stack slots.
   std::function<std::vector<Instruction>(int)> departure;
   int stack_size = 0;  // minimum of the result's stack size
+  // A LOAD_SUPER_ATTR that loads a method becomes one that loads an attribute, with a PUSH_NULL behind it. Otherwise it
+  // depends on its specialisation what the two values are.
+  bool splits_super = false;
 };
 
 struct Instrumented {

@@ -57,7 +57,7 @@ T found_in(PyCodeObject* code) {
 
 // Redirects the frame to its home; false: the frame stays in recording code.
 bool redirect_home(cpython::Frame* frame, const Home& home, std::size_t place, int depth) {
-  PyObject* code = PyWeakref_GetObject(home.code.get());
+  PyObject* code = PyWeakref_GET_OBJECT(home.code.get());
   if (code == Py_None || !cpython::has_room(frame, reinterpret_cast<PyCodeObject*>(code))) {
     return false;
   }

@@ -113,6 +113,7 @@ std::shared_ptr<RecordingCode> RecordingCode::make(std::shared_ptr<const Decoded
 
   rewriter::HookPlan plan;
   plan.callable = hook;
+  plan.splits_super = true;
   const bool has_arrays = has_arrays_now();
   plan.before = [&](int index) {
     if (index >= count) {
@@ -132,7 +133,7 @@ std::shared_ptr<RecordingCode> RecordingCode::make(std::shared_ptr<const Decoded
   };
   if (home != nullptr) {
     plan.departure = [departures = Departures(assembly, home)](int yield) { return departures.code(yield); };
-    if (PyObject* code = PyWeakref_GetObject(home->code.get()); code != Py_None && !decoded->is_generator) {
+    if (PyObject* code = PyWeakref_GET_OBJECT(home->code.get()); code != Py_None && !decoded->is_generator) {
       plan.stack_size = reinterpret_cast<PyCodeObject*>(code)->co_stacksize;  // the frame goes back to that code
     }
   }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <string_view>
 
+#include "recorder/base/call_slots.h"
 #include "recorder/base/instruction_kinds.h"
 #include "recorder/inlining/lookups.h"
 #include "replay/objects/overloads.h"
@@ -70,15 +71,16 @@ CallTarget CallForms::find_target(int number, cpython::Frame* callee) {
   const Instruction& instruction = instruction_at(number);
   PyObject* const* end = cpython::stack_base(top().live) + top().stack.size();
   switch (instruction.opcode) {
-    case op::kCALL: {
-      target.operands = static_cast<int>(instruction.arg) + 2;
+    case op::kCALL:
+    case op::kCALL_KW: {
+      target.operands = operands_of_call(instruction);
       find_call(target, end - target.operands, callee);
       return target;
     }
     case op::kCALL_FUNCTION_EX: {
       const bool has_keywords = (instruction.arg & 1U) != 0;
       target.operands = has_keywords ? 4 : 3;
-      if (end[-target.operands] != nullptr) {
+      if (end[kNullSlot - target.operands] != nullptr) {
         return target;  // the call is over, see find_call
       }
       find_spread(target, end - target.operands, callee);
@@ -91,14 +93,19 @@ CallTarget CallForms::find_target(int number, cpython::Frame* callee) {
           property_part(Py_TYPE(end[-1]), name_of(instruction), "fget") == target.function) {
         target.form = CallForm::kProperty;
         target.object = _PyType_Lookup(Py_TYPE(end[-1]), name_of(instruction));
-        // LOAD_METHOD does the look-up of getattr() itself.
-        if (instruction.opcode == op::kLOAD_ATTR) {
+        // An instruction that loads a method does the look-up of getattr() itself.
+        if (!loads_method(instruction)) {
           target.returns = ReturnKind::kAttribute;
           target.operation = static_cast<int>(rewriter::index_of(instruction.opcode, instruction.arg));
+        } else if (kNullSlot != 0) {
+          target.operation = replay::kNullAboveResult;
         }
         return target;
       }
       find_attribute(target, end, callee);
+      if (kNullSlot != 0 && loads_method(instruction)) {
+        target.operation |= replay::kNullAboveResult;
+      }
       return target;
     case op::kSTORE_ATTR:
       target.operands = 2;
@@ -155,11 +162,12 @@ void CallForms::find_call(CallTarget& target, PyObject* const* operands, cpython
   PyObject* function = target.function;
   PyObject* self = first_argument(callee);
   const ShadowFrame& caller = frames_.back();
-  const Value first = caller.stack[caller.stack.size() - static_cast<std::size_t>(target.operands)];
-  const Value second = caller.stack[caller.stack.size() - static_cast<std::size_t>(target.operands) + 1];
+  const Value* slots = caller.stack.data() + caller.stack.size() - target.operands;
+  const bool has_null = abstract(slots[kNullSlot]).is_null;
+  const auto [first, second] = in_graph_order(slots, has_null);
   const AbstractValue& first_abstract = abstract(first);
   const AbstractValue& second_abstract = abstract(second);
-  if (!first_abstract.is_null) {
+  if (!has_null) {
     if (operands[0] == function && first_abstract.seen == &PyFunction_Type) {
       target.form = CallForm::kMethodPair;
     } else if (first_abstract.seen == &PyMethod_Type && caller.called == function) {
@@ -167,12 +175,12 @@ void CallForms::find_call(CallTarget& target, PyObject* const* operands, cpython
     }
     return;
   }
-  // A signal handler that runs right after the call: the result has replaced the NULL, and the operands are gone.
-  if (operands[0] != nullptr && operands[0] != function) {
+  // A signal handler that runs right after the call: the result has replaced the lower slot, and the operands are gone.
+  if (operands[0] != (kNullSlot == 0 ? nullptr : caller.callable) && operands[0] != function) {
     return;
   }
   if (second_abstract.seen == &PyMethod_Type) {
-    // PRECALL has put the function and self into the two slots.
+    // The interpreter has put the function and self into the two slots.
     target.form = operands[0] == function ? CallForm::kBoundMethod : CallForm::kNone;
     return;
   }
@@ -204,7 +212,8 @@ void CallForms::find_call(CallTarget& target, PyObject* const* operands, cpython
       target.form = shown.get() == zero ? target.form : CallForm::kNone;
       target.keywords = std::move(names);
     }
-  } else if (target.operands == 3 && keyword_names() == nullptr && self != nullptr && self == operands[2]) {
+  } else if (target.operands == kCallSlots + 1 && keyword_names() == nullptr && self != nullptr &&
+             self == operands[2]) {
     find_builtin(target, callable, self);
   }
   target.object = callable;
@@ -269,9 +278,13 @@ void CallForms::find_special(CallTarget& target, PyObject* const* end, cpython::
       target.form = is_method(end[-1], "__iter__") ? CallForm::kSpecial : CallForm::kNone;
       return;
     case op::kFORMAT_VALUE:
+    case op::kFORMAT_SIMPLE:
+    case op::kFORMAT_WITH_SPEC:
+    case op::kCONVERT_VALUE:
       find_format(target, end, self);
       return;
     case op::kUNARY_NOT:
+    case op::kTO_BOOL:
     case op::kPOP_JUMP_FORWARD_IF_FALSE:
     case op::kPOP_JUMP_FORWARD_IF_TRUE:
     case op::kPOP_JUMP_BACKWARD_IF_FALSE:
@@ -292,7 +305,7 @@ void CallForms::find_special(CallTarget& target, PyObject* const* end, cpython::
     case op::kFOR_ITER:
       target.operands = 1;
       target.returns = ReturnKind::kIteration;
-      target.operation = instruction.target;
+      target.operation = end_of_loop(instruction);
       target.form = is_method(end[-1], "__next__") ? CallForm::kNext : CallForm::kNone;
       return;
     case op::kBINARY_OP:

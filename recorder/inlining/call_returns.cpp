@@ -4,6 +4,8 @@
 #include <ranges>
 #include <utility>
 
+#include "recorder/base/call_slots.h"
+#include "recorder/base/instruction_kinds.h"
 #include "recorder/inlining/lookups.h"
 #include "replay/objects/overloads.h"
 #include "rewriter/cpython/code_link.h"
@@ -69,6 +71,9 @@ void CallReturns::finish_inlined() {
     release(result);
   } else {
     push(result);
+    if (kNullSlot != 0 && loads_method(instruction_at(top().call_instruction))) {
+      push(null_value());
+    }
   }
   const Consumption consuming = std::exchange(top().consuming, {});
   std::ranges::for_each(std::views::reverse(consuming.unpacked), [this](Value value) { push(value); });

@@ -6,6 +6,7 @@
 #include <string_view>
 #include <utility>
 
+#include "recorder/base/call_slots.h"
 #include "rewriter/base/errors.h"
 #include "rewriter/base/text.h"
 #include "rewriter/cpython/generators.h"
@@ -126,6 +127,7 @@ Consumers::Form Consumers::find_consumer(int number, cpython::Frame* callee) con
   const auto is_generator = [&](int from_top) { return cpython::is_of_generator(callee, end[-from_top]); };
   switch (instruction.opcode) {
     case op::kCALL:
+    case op::kCALL_KW:
       break;
     case op::kLIST_EXTEND:
     case op::kSET_UPDATE:
@@ -145,14 +147,14 @@ Consumers::Form Consumers::find_consumer(int number, cpython::Frame* callee) con
       return form;
   }
   // The generator is the first argument, behind null and the function, or behind the method and self.
-  constexpr int kFirst = 2;
-  form.operands = static_cast<int>(instruction.arg) + kFirst;
+  constexpr int kFirst = kCallSlots;
+  form.operands = operands_of_call(instruction);
   form.generator = kFirst;
   if (form.operands <= kFirst || !is_generator(form.operands - kFirst)) {
     return form;
   }
   const auto& stack = frames_.back().stack;
-  const bool is_function = abstract(stack[stack.size() - form.operands]).is_null;
+  const bool is_function = abstract(stack[stack.size() - form.operands + kNullSlot]).is_null;
   PyObject* callable = frames_.back().callable;
   const Row* row = is_function ? row_of_function(callable) : row_of_method(callable, end[1 - form.operands]);
   if (row == nullptr) {
@@ -160,7 +162,7 @@ Consumers::Form Consumers::find_consumer(int number, cpython::Frame* callee) con
   }
   PyObject* names = keyword_names();
   const int keywords = names == nullptr ? 0 : static_cast<int>(PyTuple_GET_SIZE(names));
-  const int positional = form.operands - kFirst - keywords;
+  const int positional = static_cast<int>(instruction.arg) - keywords;
   if (positional < 1 || positional > row->most) {
     return form;
   }
@@ -245,17 +247,17 @@ bool Consumers::consume_more(cpython::Frame* callee) {
 }
 
 void Consumers::guard_consumer(const Form& form, SnapshotId here) {
-  if (instruction_at(current_).opcode != op::kCALL) {
+  if (!is_call(instruction_at(current_).opcode)) {
     return;
   }
   const Values& stack = top().stack;
   PyObject* const* live = cpython::stack_base(top().live) + stack.size() - form.operands;
   const Values operands(stack.end() - form.operands, stack.end());
-  const bool is_function = abstract(operands[0]).is_null;
-  if (is_function && operands[0] != null_value()) {
-    emit(Op::guard_null, {operands[0]}, here);
+  const bool is_function = abstract(operands[kNullSlot]).is_null;
+  if (is_function && operands[kNullSlot] != null_value()) {
+    emit(Op::guard_null, {operands[kNullSlot]}, here);
   }
-  emit(Op::guard_is, {operands[is_function ? 1 : 0]}, here, 0, Ref::create(top().callable));
+  emit(Op::guard_is, {*callable_among(operands.data(), is_function)}, here, 0, Ref::create(top().callable));
   if (!is_function) {
     guard_exact(operands[1], Py_TYPE(live[1]), here);
   }
@@ -303,7 +305,7 @@ void Consumers::begin_consumer(const Form& form, SnapshotId here) {
       return;
     case Consumer::kSet:
       if (container == kNoValue && top().callable == reinterpret_cast<PyObject*>(&PyFrozenSet_Type)) {
-        container = emit(Op::call, {null_value(), operand(1)}, here, 0, Ref::create(Py_None));
+        container = emit(Op::call, {null_value(), operand(1 - kNullSlot)}, here, 0, Ref::create(Py_None));
       }
       [[fallthrough]];
     case Consumer::kUpdate:
@@ -647,7 +649,9 @@ void Consumers::return_to_consumer() {
   switch (generator.return_kind) {
     case ReturnKind::kDelegation:
       release(pop());  // the sent value
-      release(pop());
+      if (!version::kSendKeepsReceiver) {
+        release(pop());
+      }
       push(value);
       break;
     case ReturnKind::kSend:

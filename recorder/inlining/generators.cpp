@@ -4,6 +4,7 @@
 #include <cstring>
 #include <utility>
 
+#include "recorder/base/instruction_kinds.h"
 #include "rewriter/base/errors.h"
 #include "rewriter/base/once.h"
 #include "rewriter/cpython/generators.h"
@@ -27,7 +28,7 @@ int entry_of(const Home& home, cpython::Frame* frame) {
     // The instructions are RETURN_GENERATOR, POP_TOP, RESUME or YIELD_VALUE, RESUME.
     const std::size_t last = number == 0 ? resume - 2 : resume - 1;
     const std::uint8_t expected = number == 0 ? op::kRETURN_GENERATOR : op::kYIELD_VALUE;
-    if (last < resume && instructions[last].opcode == expected && units[last] == unit) {
+    if (last < resume && instructions[last].opcode == expected && units[last] + version::kBehindYield == unit) {
       return static_cast<int>(number);
     }
   }
@@ -113,7 +114,9 @@ void Generators::enter_generator(cpython::Frame* callee, const Home& home, int e
   frame.number = static_cast<std::int32_t>(graph_.frames.size());
   frame.next = place.first;
   frame.return_kind = resumption.kind;
-  frame.operation = resumption.kind == replay::ReturnKind::kSend || consumes ? 0 : instruction_at(current_).target;
+  frame.operation = resumption.kind == replay::ReturnKind::kSend || consumes ? 0
+                    : resumption.kind == replay::ReturnKind::kGenerator      ? end_of_loop(instruction_at(current_))
+                                                                             : instruction_at(current_).target;
   frame.parent = consumes ? resumption.here : snapshot();
   const int slots = cpython::slot_count(cpython::code_of(callee));
   const int waiting = std::max(place.depth - 1, 0);

@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "recorder/base/call_slots.h"
 #include "recorder/deferred/deferred_expression.h"
 #include "replay/ir/stages.h"
 #include "rewriter/base/errors.h"
@@ -111,7 +112,6 @@ void Inliner::inline_call(cpython::Frame* callee, const CallTarget& target) {
   frame.number = static_cast<std::int32_t>(graph_.frames.size());
   frame.return_kind = target.returns;
   frame.operation = target.operation;
-  const bool is_call = instruction_at(current_).opcode == op::kCALL;
   const Values arguments = take_operands(frame, target, here);
   // A plain call moves its operands into the callee; in other forms the caller keeps them as well.
   const bool moves_operands = frame.pops == 0 && target.form < CallForm::kEnter;
@@ -121,13 +121,16 @@ void Inliner::inline_call(cpython::Frame* callee, const CallTarget& target) {
     }
     hold(frame.function);
   }
-  PyObject* given = target.keywords ? target.keywords.get() : is_call ? keyword_names() : nullptr;
+  PyObject* given = target.keywords ? target.keywords.get() : keyword_names();
   bind_arguments(frame, code, arguments, given, here);
   top().declined = kNotDeclined;
   top().next_method = nullptr;
 
   Values& stack = top().stack;
   if (moves_operands) {
+    if (names_on_stack(instruction_at(current_).opcode) != 0) {
+      release(stack.back());
+    }
     stack.resize(stack.size() - static_cast<std::size_t>(target.operands));
   }
   if (target.form == CallForm::kEnter) {

@@ -4,6 +4,8 @@
 #include <iterator>
 #include <utility>
 
+#include "recorder/base/call_slots.h"
+#include "recorder/base/instruction_kinds.h"
 #include "rewriter/base/errors.h"
 #include "rewriter/cpython/code_link.h"
 #include "rewriter/cpython/objects/dicts.h"
@@ -86,7 +88,13 @@ Values OperandForms::take_operands(ShadowFrame& callee, const CallTarget& target
             .operands = Values(stack.end() - target.operands, stack.end()),
             .live = cpython::stack_base(top().live) + stack.size() - target.operands,
             .arguments = {}};
-  call.arguments.assign(call.operands.begin() + std::min<std::ptrdiff_t>(2, target.operands), call.operands.end());
+  const rewriter::Opcode opcode = instruction_at(current_).opcode;
+  if (is_call(opcode) || opcode == op::kCALL_FUNCTION_EX) {
+    const bool has_null = abstract(call.operands[kNullSlot]).is_null;
+    std::ranges::copy(in_graph_order(call.operands.data(), has_null), call.operands.begin());
+  }
+  call.arguments.assign(call.operands.begin() + std::min<std::ptrdiff_t>(kCallSlots, target.operands),
+                        call.operands.end() - names_on_stack(opcode));
   const FormRow& row = kFormRows[static_cast<std::size_t>(target.form)];
   if (row.has_null && call.operands[0] != null_value()) {
     emit(Op::guard_null, {call.operands[0]}, here);
@@ -165,7 +173,7 @@ Value OperandForms::member_of(const Call& call, Value object, const char* name) 
 
 void OperandForms::put_null_below_owner() {
   Values& stack = top().stack;
-  if (instruction_at(current_).opcode == op::kLOAD_METHOD) {
+  if (kNullSlot == 0 && loads_method(instruction_at(current_))) {
     stack.insert(stack.end() - 1, null_value());
   }
 }

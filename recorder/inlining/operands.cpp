@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "recorder/base/call_slots.h"
 #include "replay/objects/binding.h"
 
 namespace tagalong::recorder {
@@ -16,19 +17,19 @@ std::optional<std::span<PyObject*>> Operands::direct_arguments(cpython::Frame* c
   const auto unit = static_cast<std::size_t>(cpython::unit_of(caller.live));
   const std::vector<int>& map = caller.code->instruction_at;
   const int instruction = unit < map.size() && caller.live == cpython::current_frame(thread_) ? map[unit] : -1;
-  if (instruction < 0 || instruction_at(instruction).opcode != op::kCALL) {
+  if (instruction < 0 || !is_call(instruction_at(instruction).opcode)) {
     return std::nullopt;
   }
   const auto arguments = static_cast<int>(instruction_at(instruction).arg);
   const int depth = caller.code->decoded->shape->depths[static_cast<std::size_t>(instruction)];
-  PyObject** slots = cpython::stack_base(caller.live) + depth - arguments - 2;
+  PyObject** slots = cpython::stack_base(caller.live) + depth - operands_of_call(instruction_at(instruction));
   auto* function = reinterpret_cast<PyObject*>(cpython::function_of(callee));
-  // Either (function, self, arguments) or (null, function, arguments): only a direct call takes its arguments over.
-  const int first = slots[0] == function ? 1 : 2;
-  if (slots[0] != function && (slots[0] != nullptr || slots[1] != function)) {
+  // The function and self, or null and the function: only a direct call takes its arguments over.
+  const bool has_null = slots[kNullSlot] == nullptr;
+  if (*callable_among(slots, has_null) != function) {
     return std::nullopt;
   }
-  return std::span(slots + first, slots + arguments + 2);
+  return std::span(slots + (has_null ? 2 : 1), slots + arguments + kCallSlots);
 }
 
 void Operands::transfer_arguments(cpython::Frame* callee) {
@@ -40,15 +41,15 @@ void Operands::transfer_arguments(cpython::Frame* callee) {
 
 void Operands::note_refused(PyObject* callable, int operands) {
   refused_.clear();
-  const bool is_method = top().is_null_first && PyMethod_Check(callable);
+  const bool is_method = top().has_null_slot && PyMethod_Check(callable);
   auto* function = is_method ? PyMethod_GET_FUNCTION(callable) : callable;
   if (!PyFunction_Check(function)) {
     return;
   }
-  const bool has_self = is_method || !top().is_null_first;
+  const bool has_self = is_method || !top().has_null_slot;
   PyObject** first = live_top_ - operands + (has_self ? 1 : 2);
   PyObject* keywords = keyword_names();
-  const auto count = static_cast<int>(live_top_ - first);
+  const auto count = static_cast<int>(live_top_ - names_on_stack(instruction_at(current_).opcode) - first);
   const int named = keywords == nullptr ? 0 : static_cast<int>(PyTuple_GET_SIZE(keywords));
   for (const int number :
        replay::refused_arguments(reinterpret_cast<PyFunctionObject*>(function), count - named, keywords)) {

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <utility>
 
+#include "recorder/base/call_slots.h"
 #include "recorder/base/instruction_kinds.h"
 #include "recorder/inlining/call_forms.h"
 #include "recorder/inlining/lookups.h"
@@ -90,6 +91,9 @@ void CallForms::find_operator(CallTarget& target, PyObject* const* end, PyObject
     return;
   }
   const Instruction& instruction = instruction_at(current_);
+  if (instruction.opcode == op::kCOMPARE_OP && version::compares_to_bool(instruction.arg)) {
+    return;  // frames cannot be in front of the test of the result
+  }
   const auto argument = static_cast<int>(rewriter::index_of(instruction.opcode, instruction.arg));
   const auto kind = instruction.opcode == op::kCOMPARE_OP ? OperatorKind::kCompare : OperatorKind::kBinary;
   if (!replay::is_operator_method(kind, argument, Py_TYPE(self), target.function)) {
@@ -133,9 +137,12 @@ void CallForms::find_truth(CallTarget& target, PyObject* operand, PyObject* self
   target.form = CallForm::kSpecial;
   target.operands = 1;
   target.order = {0};
-  if (instruction.opcode == op::kUNARY_NOT) {
+  if (instruction.opcode == op::kUNARY_NOT || instruction.opcode == op::kTO_BOOL) {
+    const bool negates = instruction.opcode == op::kUNARY_NOT;
     target.returns = ReturnKind::kChecked;
-    target.operation = static_cast<int>(by_length ? SlotCheck::kLengthNot : SlotCheck::kNot);
+    target.operation = static_cast<int>(by_length ? negates ? SlotCheck::kLengthNot : SlotCheck::kLengthTruth
+                                        : negates ? SlotCheck::kNot
+                                                  : SlotCheck::kTruth);
     return;
   }
   const TruthJump jump = truth_jump(instruction.opcode).value_or(TruthJump());
@@ -153,7 +160,11 @@ void CallForms::find_format(CallTarget& target, PyObject* const* end, PyObject* 
   constexpr unsigned kConversion = 3;
   constexpr unsigned kAsRepresentation = 2;
   constexpr unsigned kHasFormat = 4;
-  const unsigned flags = instruction_at(current_).arg;
+  const rewriter::Opcode opcode = instruction_at(current_).opcode;
+  const bool only_converts = opcode == op::kCONVERT_VALUE;
+  const unsigned flags = opcode == op::kFORMAT_SIMPLE      ? 0
+                         : opcode == op::kFORMAT_WITH_SPEC ? kHasFormat
+                                                           : instruction_at(current_).arg;
   const bool has_format = (flags & kHasFormat) != 0;
   target.operands = has_format ? 2 : 1;
   if (end[-target.operands] != self) {
@@ -180,8 +191,10 @@ void CallForms::find_format(CallTarget& target, PyObject* const* end, PyObject* 
   }
   const bool by_representation = conversion == kAsRepresentation || is_default(type, "__str__");
   if (conversion <= kAsRepresentation && is_method(self, by_representation ? "__repr__" : "__str__", target.function)) {
-    const auto converted =
-        conversion == kAsRepresentation ? SlotCheck::kFormattedRepresentation : SlotCheck::kFormatted;
+    const auto converted = conversion == kAsRepresentation
+                               ? only_converts ? SlotCheck::kRepresentation : SlotCheck::kFormattedRepresentation
+                           : only_converts ? SlotCheck::kString
+                                           : SlotCheck::kFormatted;
     accept(conversion == 0 ? SlotCheck::kString : converted, {0});
   }
 }
@@ -219,7 +232,7 @@ void CallForms::find_attribute(CallTarget& target, PyObject* const* end, cpython
   PyObject* owner = end[-1];
   PyObject* text = name_of(instruction);
   const PyCodeObject* code = cpython::code_of(callee);
-  const bool reads = instruction.opcode == op::kLOAD_ATTR || instruction.opcode == op::kLOAD_METHOD;
+  const bool reads = loads_attribute(instruction.opcode);
   const bool stores = instruction.opcode == op::kSTORE_ATTR;
   PyObject** slots = cpython::locals_of(callee);
   // A finaliser starts when the instruction has released its owner; then the slot must not be looked into.
@@ -266,21 +279,22 @@ void CallForms::find_attribute(CallTarget& target, PyObject* const* end, cpython
   target.form = CallForm::kDescriptor;
   target.object = descriptor;
   target.returns = reads ? ReturnKind::kPlain : ReturnKind::kDiscard;
-  if (instruction.opcode == op::kLOAD_ATTR) {
+  if (reads && !loads_method(instruction)) {
     target.returns = ReturnKind::kAttribute;
     target.operation = static_cast<int>(rewriter::index_of(instruction.opcode, instruction.arg));
   }
 }
 
 void CallForms::find_spread(CallTarget& target, PyObject* const* operands, cpython::Frame* callee) const {
-  PyObject* callable = operands[1];
+  PyObject* callable = operands[1 - kNullSlot];
   const ShadowFrame& caller = frames_.back();
   PyObject* self = cpython::slot_count(cpython::code_of(callee)) > 0 ? cpython::locals_of(callee)[0] : nullptr;
   CallForm form = CallForm::kNone;
+  if (callable != caller.callable) {
+    return;  // the call is over
+  }
   if (callable == target.function) {
     form = CallForm::kSpread;
-  } else if (callable != caller.callable) {
-    return;  // the call is over
   } else if (target.function == caller.called) {
     form = PyMethod_Check(callable) ? CallForm::kSpreadBound : CallForm::kNone;
   } else if (self != nullptr && self == callable) {

@@ -41,17 +41,15 @@ void ControlRules::resolve_branch(int instruction, bool is_after) {
     case op::kSEND:
       resolve_send(branch, taken);
       break;
-    case op::kPOP_JUMP_FORWARD_IF_NONE:
-    case op::kPOP_JUMP_FORWARD_IF_NOT_NONE:
-    case op::kPOP_JUMP_BACKWARD_IF_NONE:
-    case op::kPOP_JUMP_BACKWARD_IF_NOT_NONE:
-      resolve_none_jump(branch, taken);
-      break;
     default:
-      resolve_truth_jump(branch, taken);
+      if (const std::optional<bool> jumps_if_none = none_jump(branch.opcode)) {
+        resolve_none_jump(branch, *jumps_if_none, taken);
+      } else {
+        resolve_truth_jump(branch, taken);
+      }
       break;
   }
-  top().next = taken ? branch.target : place + 1;
+  top().next = !taken ? place + 1 : branch.opcode == op::kFOR_ITER ? end_of_loop(branch) : branch.target;
   if (taken && branch.target <= place) {
     count_back_edge(branch.target);
   }
@@ -92,11 +90,11 @@ void ControlRules::resolve_iteration(const Instruction& instruction, bool exhaus
   other.pop_back();
   hold(item);
   push(item);
-  emit(Op::guard_not_null, {item}, snapshot_at(instruction.target, other));
+  emit(Op::guard_not_null, {item}, snapshot_at(end_of_loop(instruction), other));
   note(item, live_stack(0));
 }
 
-// SEND: the sent value dies first; if the receiver has returned, it dies next.
+// SEND: the sent value dies first. If the receiver has returned, it dies next, or in some versions at the target.
 void ControlRules::resolve_send(const Instruction& instruction, bool returned) {
   const SnapshotId here = snapshot();
   const Value sent = pop();
@@ -107,13 +105,20 @@ void ControlRules::resolve_send(const Instruction& instruction, bool returned) {
   if (returned) {
     other.push_back(yielded);
     emit(Op::guard_null, {yielded}, snapshot_at(current_ + 1, other));
-    pop();
+    if (!version::kSendKeepsReceiver) {
+      pop();
+    }
     hold(result);
     push(result);
     release(sent);
-    release(receiver);
+    if (!version::kSendKeepsReceiver) {
+      release(receiver);
+    }
   } else {
-    other.back() = result;
+    if (!version::kSendKeepsReceiver) {
+      other.pop_back();
+    }
+    other.push_back(result);
     emit(Op::guard_not_null, {yielded}, snapshot_at(instruction.target, other));
     hold(yielded);
     push(yielded);
@@ -123,9 +128,7 @@ void ControlRules::resolve_send(const Instruction& instruction, bool returned) {
   flush_drops();
 }
 
-void ControlRules::resolve_none_jump(const Instruction& instruction, bool taken) {
-  const bool jumps_if_none =
-      instruction.opcode == op::kPOP_JUMP_FORWARD_IF_NONE || instruction.opcode == op::kPOP_JUMP_BACKWARD_IF_NONE;
+void ControlRules::resolve_none_jump(const Instruction& instruction, bool jumps_if_none, bool taken) {
   const Value value = pop();
   const SnapshotId other = snapshot_at(taken ? current_ + 1 : instruction.target, top().stack);
   emit(taken == jumps_if_none ? Op::guard_is : Op::guard_is_not, {value}, other, 0, Ref::create(Py_None));
@@ -174,7 +177,51 @@ void ControlRules::count_back_edge(int target) {
   }
 }
 
-void ControlRules::return_value(const Instruction& /*instruction*/) {
+// A generator that an iteration has resumed has returned a value.
+void ControlRules::end_for(const Instruction& /*instruction*/) {
+  if (!is_before_) {
+    release(pop());
+    flush_drops();
+  }
+}
+
+// The result of `yield from` or `await` stays, its receiver goes.
+void ControlRules::end_send(const Instruction& /*instruction*/) {
+  if (!is_before_) {
+    const Value result = pop();
+    release(pop());
+    push(result);
+    flush_drops();
+  }
+}
+
+void ControlRules::to_bool(const Instruction& /*instruction*/) {
+  if (is_before_) {
+    return;
+  }
+  const Value value = top().stack.back();
+  const Value truth = truth_of(value, snapshot());
+  if (truth == value) {
+    return;
+  }
+  pop();
+  hold(truth);
+  push(truth);
+  release(value);
+  flush_drops();
+}
+
+void ControlRules::return_value(const Instruction& /*instruction*/) { return_object(live_stack(0)); }
+
+void ControlRules::return_const(const Instruction& instruction) {
+  PyObject* object = frames_.back().code->decoded->assembly.constants[instruction.arg].get();
+  const Value value = constant(object);
+  hold(value);
+  push(value);
+  return_object(object);
+}
+
+void ControlRules::return_object(PyObject* object) {
   if (frames_.size() == 1) {
     const Value value = pop();
     emit(Op::return_value, {value}, snapshot_at(current_, top().stack));
@@ -187,7 +234,6 @@ void ControlRules::return_value(const Instruction& /*instruction*/) {
   }
   // The C code between caller and callee refuses some results and treats others specially. The trace guards against
   // those cases or records them.
-  PyObject* object = live_stack(0);
   const Value value = top().stack.back();
   const bool is_known = abstract(value).exact != nullptr;
   if (top().return_kind == replay::ReturnKind::kOperator) {

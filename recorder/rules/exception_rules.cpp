@@ -46,7 +46,7 @@ bool ExceptionRules::find_raising(int unit, PyObject* exception) {
   const bool has_returned = top().call_result != kNoValue;  // C code raises nothing more after a recorded call
   const auto cannot_raise = [this](int index) {
     const rewriter::Opcode opcode = instruction_at(index).opcode;
-    return rule_time(opcode) == When::kNone || opcode == op::kJUMP_BACKWARD || opcode == op::kRETURN_VALUE;
+    return rule_time(opcode) == When::kNone || opcode == op::kJUMP_BACKWARD || returns(opcode);
   };
   if (instruction < 0 || has_returned || cannot_raise(instruction)) {
     if (instruction >= 0 && !has_returned) {
@@ -146,7 +146,7 @@ void ExceptionRules::emit_raising(bool leaves_root) {
   if (raising.may_end_loop) {
     Values stack = top().stack;
     stack.pop_back();
-    emit(Op::guard_no_stop_iteration, {}, snapshot_at(instruction_at(current_).target, stack));
+    emit(Op::guard_no_stop_iteration, {}, snapshot_at(end_of_loop(instruction_at(current_)), stack));
   }
   if (raising.is_emitted) {
     return;
@@ -167,6 +167,7 @@ void ExceptionRules::emit_raising(bool leaves_root) {
       reraise_statement(instruction, leaves_root);
       return;
     case op::kLOAD_FAST:
+    case op::kLOAD_FAST_CHECK:
     case op::kDELETE_FAST: {
       PyObject* names = top().code->decoded->shape->code->co_localsplusnames;
       emit(Op::unbound_local, {}, snapshot(), 0, Ref::create(PyTuple_GET_ITEM(names, instruction.arg)));
@@ -213,7 +214,7 @@ void ExceptionRules::end_iteration() {
   top().raising = {};
   release(pop());
   flush_drops();
-  top().next = instruction_at(current_).target;
+  top().next = end_of_loop(instruction_at(current_));
 }
 
 // A branch whose operation has raised. If the operation does not raise in a replay, a guard for each outcome of the
@@ -230,7 +231,7 @@ void ExceptionRules::raise_in_branch(const Instruction& instruction) {
     next.push_back(item);
     emit(Op::guard_null, {item}, snapshot_at(current_ + 1, next));
     stack.pop_back();
-    expect_raise(snapshot_at(instruction.target, stack));
+    expect_raise(snapshot_at(end_of_loop(instruction), stack));
     release(item);
     return;
   }
@@ -242,7 +243,11 @@ void ExceptionRules::raise_in_branch(const Instruction& instruction) {
     stack.back() = yielded;
     emit(Op::guard_null, {yielded}, snapshot_at(current_ + 1, stack));
     stack.pop_back();
-    stack.back() = returned;
+    if (version::kSendKeepsReceiver) {
+      stack.push_back(returned);
+    } else {
+      stack.back() = returned;
+    }
     expect_raise(snapshot_at(instruction.target, stack));
     release(yielded);
     release(returned);

@@ -21,6 +21,8 @@ class ExceptionRules : public Steps {
   void check_eg_match(const Instruction&);
   void with_except_start(const Instruction&);
   void prep_reraise_star(const Instruction&);
+  void cleanup_throw(const Instruction&);
+  void intrinsic(const Instruction&);
 
   // Called in front of the first instruction of a handler, with the exception on top of the stack. False: the trace has
   // ended.
@@ -33,6 +35,7 @@ class ExceptionRules : public Steps {
 
  private:
   static constexpr int kUnknownUnit = -2;
+  void keep_exception();
   bool find_raising(int unit, PyObject* exception);
   bool run_pending_rules_before_raising();
   void emit_raising(bool leaves_root);

@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "recorder/base/call_slots.h"
 #include "rewriter/base/errors.h"
 #include "rewriter/cpython/objects/dicts.h"
 
@@ -57,19 +58,64 @@ void NameRules::load_assertion_error(const Instruction& /*instruction*/) {
   push(value);
 }
 
-void NameRules::load_fast(const Instruction& instruction) {
-  TAGALONG_AFTER_ONLY();
-  const Value value = top().locals[instruction.arg];
-  TAGALONG_CHECK(value != kNoValue, "local {} has no value", instruction.arg);
+void NameRules::load_slot(std::uint32_t slot) {
+  const Value value = top().locals[slot];
+  TAGALONG_CHECK(value != kNoValue, "local {} has no value", slot);
   hold(value);
   push(value);
 }
 
+// A null that LOAD_FAST_AND_CLEAR has found makes the local unbound again.
+void NameRules::store_slot(std::uint32_t slot) {
+  const Value value = pop();
+  bind_local(static_cast<int>(slot), abstract(value).is_null ? kNoValue : value);
+  flush_drops();
+}
+
+void NameRules::load_fast(const Instruction& instruction) {
+  TAGALONG_AFTER_ONLY();
+  load_slot(instruction.arg);
+}
+
+// In front of an inlined comprehension, which has its variables in the same frame.
+void NameRules::load_fast_and_clear(const Instruction& instruction) {
+  TAGALONG_AFTER_ONLY();
+  const Value old = top().locals[instruction.arg];
+  const Value value = old == kNoValue ? null_value() : old;
+  hold(value);
+  bind_local(static_cast<int>(instruction.arg), kNoValue);
+  push(value);
+}
+
+namespace {
+
+constexpr unsigned kSecondSlot = 4;  // the first of two slots lies above so many bits
+constexpr std::uint32_t first_slot(std::uint32_t argument) { return argument >> kSecondSlot; }
+constexpr std::uint32_t second_slot(std::uint32_t argument) { return argument & ((1U << kSecondSlot) - 1); }
+
+}  // namespace
+
+void NameRules::load_fast_load_fast(const Instruction& instruction) {
+  TAGALONG_AFTER_ONLY();
+  load_slot(first_slot(instruction.arg));
+  load_slot(second_slot(instruction.arg));
+}
+
 void NameRules::store_fast(const Instruction& instruction) {
   TAGALONG_AFTER_ONLY();
-  const Value value = pop();
-  bind_local(static_cast<int>(instruction.arg), value);
-  flush_drops();
+  store_slot(instruction.arg);
+}
+
+void NameRules::store_fast_load_fast(const Instruction& instruction) {
+  TAGALONG_AFTER_ONLY();
+  store_slot(first_slot(instruction.arg));
+  load_slot(second_slot(instruction.arg));
+}
+
+void NameRules::store_fast_store_fast(const Instruction& instruction) {
+  TAGALONG_AFTER_ONLY();
+  store_slot(first_slot(instruction.arg));
+  store_slot(second_slot(instruction.arg));
 }
 
 void NameRules::delete_fast(const Instruction& instruction) {
@@ -117,6 +163,7 @@ bool NameRules::asks_keys(const Instruction& instruction) const {
   bool reads = true;
   switch (instruction.opcode) {
     case rewriter::op::kLOAD_GLOBAL:
+    case rewriter::op::kLOAD_FROM_DICT_OR_GLOBALS:
       break;
     case rewriter::op::kSTORE_GLOBAL:
     case rewriter::op::kDELETE_GLOBAL:
@@ -155,13 +202,17 @@ void NameRules::load_global(const Instruction& instruction) {
     return;
   }
   const SnapshotId here = snapshot();
-  if (rewriter::has_second_value(instruction.opcode, instruction.arg)) {
+  const bool has_null = rewriter::has_second_value(instruction.opcode, instruction.arg);
+  if (has_null && kNullSlot == 0) {
     push(null_value());
   }
   const Value result = emit(Op::load_global, {top().function}, here, 0, Ref::create(name_of(instruction)));
   hold(result);
   push(result);
-  note(result, live_stack(0));
+  note(result, live_stack(has_null ? kNullSlot : 0));
+  if (has_null && kNullSlot != 0) {
+    push(null_value());
+  }
 }
 
 void NameRules::store_global(const Instruction& instruction) {
@@ -265,25 +316,62 @@ void NameRules::load_classderef(const Instruction& instruction) {
     return;
   }
   const SnapshotId here = snapshot();
-  const Value names = names_value();
   const PyCodeObject* code = top().code->decoded->shape->code.get();
-  const Value result = emit(Op::load_classderef, {names, top().locals[instruction.arg]}, here, 0,
-                            Ref::create(PyTuple_GET_ITEM(code->co_localsplusnames, instruction.arg)));
+  take_by_name(Op::load_classderef, {names_value(), top().locals[instruction.arg]}, here,
+               PyTuple_GET_ITEM(code->co_localsplusnames, instruction.arg));
+}
+
+void NameRules::take_by_name(Op op, const Values& operands, SnapshotId here, PyObject* text) {
+  const Value result = emit(op, operands, here, 0, Ref::create(text));
   hold(result);
   push(result);
   note(result, live_stack(0));
 }
 
-// IMPORT_STAR and PRINT_EXPR consume a value.
-void NameRules::use_value_and_names(const Instruction& instruction) {
+void NameRules::load_locals(const Instruction& /*instruction*/) {
+  if (!is_before_) {
+    const Value names = names_value();
+    hold(names);
+    push(names);
+  }
+}
+
+void NameRules::load_from_dict_or_deref(const Instruction& instruction) {
   if (is_before_) {
     return;
   }
   const SnapshotId here = snapshot();
+  const PyCodeObject* code = top().code->decoded->shape->code.get();
+  const Value names = pop();
+  take_by_name(Op::load_classderef, {names, top().locals[instruction.arg]}, here,
+               PyTuple_GET_ITEM(code->co_localsplusnames, instruction.arg));
+  release(names);
+  flush_drops();
+}
+
+void NameRules::load_from_dict_or_globals(const Instruction& instruction) {
+  if (is_before_ || stop_if_lookup_may_run_user_code(instruction)) {
+    return;
+  }
+  const SnapshotId here = snapshot();
+  const Value names = pop();
+  take_by_name(Op::load_name, {top().function, names}, here, name_of(instruction));
+  release(names);
+  flush_drops();
+}
+
+void NameRules::use_value_and_names(const Instruction& instruction) {
+  if (!is_before_) {
+    use_value_and_names(instruction.opcode == rewriter::op::kIMPORT_STAR ? Op::import_star : Op::print_expr);
+  }
+}
+
+// `from module import *` and the value of an expression in an interactive session.
+void NameRules::use_value_and_names(Op op) {
+  const SnapshotId here = snapshot();
   const Value names = names_value();
   const Value value = pop();
-  const bool is_import = instruction.opcode == rewriter::op::kIMPORT_STAR;
-  emit(is_import ? Op::import_star : Op::print_expr, {top().function, names, value}, here);
+  emit(op, {top().function, names, value}, here);
   release(value);
   flush_drops();
 }

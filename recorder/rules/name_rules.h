@@ -18,7 +18,11 @@ class NameRules : public ControlRules {
   void load_const(const Instruction&);
   void load_assertion_error(const Instruction&);
   void load_fast(const Instruction&);
+  void load_fast_and_clear(const Instruction&);
+  void load_fast_load_fast(const Instruction&);
   void store_fast(const Instruction&);
+  void store_fast_load_fast(const Instruction&);
+  void store_fast_store_fast(const Instruction&);
   void delete_fast(const Instruction&);
   void load_deref(const Instruction&);
   void store_deref(const Instruction&);
@@ -30,7 +34,11 @@ class NameRules : public ControlRules {
   void store_name(const Instruction&);
   void delete_name(const Instruction&);
   void load_classderef(const Instruction&);
+  void load_locals(const Instruction&);
+  void load_from_dict_or_deref(const Instruction&);
+  void load_from_dict_or_globals(const Instruction&);
   void use_value_and_names(const Instruction&);
+  void use_value_and_names(Op op);
   void setup_annotations(const Instruction&);
 
   // Whether looking up the instruction's global name may run user code.
@@ -40,6 +48,9 @@ class NameRules : public ControlRules {
 
  private:
   bool stop_if_lookup_may_run_user_code(const Instruction& instruction);
+  void load_slot(std::uint32_t slot);
+  void store_slot(std::uint32_t slot);
+  void take_by_name(Op op, const Values& operands, SnapshotId here, PyObject* text);
   void bind_global(const Instruction&);
   Value names_value();  // the mapping that holds the variables of the root frame
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <ranges>
 
+#include "recorder/base/call_slots.h"
 #include "recorder/base/hints.h"
 #include "rewriter/base/errors.h"
 
@@ -13,12 +14,14 @@ namespace op = rewriter::op;
 using replay::kNoValue;
 
 void ObjectRules::call(const Instruction& instruction) {
-  const int operands = static_cast<int>(instruction.arg) + 2;
+  const int operands = operands_of_call(instruction);
+  const Value* slots = top().stack.data() + top().stack.size() - operands;
+  const bool has_null = abstract(slots[kNullSlot]).is_null;
   if (is_before_) {
-    top().is_null_first = live_stack(operands - 1) == nullptr;
-    PyObject* callable = live_stack(operands - (top().is_null_first ? 2 : 1));
-    top().calls_ufunc = top().is_null_first && is_ufunc(callable);
-    const bool may_be_known = is_in_loop() && top().is_null_first && keyword_names() == nullptr;
+    PyObject* callable = live_stack(operands - 1 - (has_null ? 1 - kNullSlot : 0));
+    top().has_null_slot = has_null;
+    top().calls_ufunc = has_null && is_ufunc(callable);
+    const bool may_be_known = is_in_loop() && has_null && keyword_names() == nullptr;
     top().known = may_be_known ? replay::known_function(callable) : replay::Known::kNone;
     note_callee(callable);
     note_refused(callable, operands);
@@ -30,30 +33,35 @@ void ObjectRules::call(const Instruction& instruction) {
     return;
   }
   Values& stack = top().stack;
-  const Value* end = stack.data() + stack.size();
-  const ValueView values(end - operands, end);
+  Values values(stack.end() - operands, stack.end() - names_on_stack(instruction.opcode));
+  std::ranges::copy(in_graph_order(slots, has_null), values.begin());
   const bool is_ufunc_call = top().calls_ufunc && keywords == nullptr;
-  if (!has_raised_ && PyType_Check(live_stack(0)) && is_result_of(values.begin()[1], Op::load_build_class)) {
+  if (!has_raised_ && PyType_Check(live_stack(0)) && is_result_of(values[1], Op::load_build_class)) {
     note_made_class(live_stack(0));
   }
   const Value result = is_ufunc_call
                            ? emit(Op::array_call, values, here)
                            : emit(Op::call, values, here, 0, Ref::create(keywords == nullptr ? Py_None : keywords));
+  if (names_on_stack(instruction.opcode) != 0) {
+    release(stack.back());
+  }
   stack.resize(stack.size() - static_cast<std::size_t>(operands));
   hold(result);
   push(result);
   note(result, live_stack(0));
   note_array_result(is_ufunc_call ? Op::array_call : Op::call);
-  release_operands();
+  for (const Value value : values) {
+    release(value);
+  }
+  flush_drops();
 }
 
 // Records a call of a known function with a more specific op than `call`, if there is one.
 bool ObjectRules::call_known(int operands, SnapshotId here) {
-  constexpr std::size_t kSlots = 2;  // null and the callable
   const replay::Known known = std::exchange(top().known, replay::Known::kNone);
   Values& stack = top().stack;
   const Values popped(stack.end() - operands, stack.end());
-  const Values arguments(popped.begin() + kSlots, popped.end());
+  const Values arguments(popped.begin() + kCallSlots, popped.end());
   std::vector<PyTypeObject*> types;
   for (const Value argument : arguments) {
     types.push_back(abstract(argument).exact != nullptr ? abstract(argument).exact : abstract(argument).seen);
@@ -66,7 +74,7 @@ bool ObjectRules::call_known(int operands, SnapshotId here) {
     return false;
   }
   PyObject* callable = top().callable;  // kept alive by the trace
-  emit(Op::guard_is, {popped[1]}, here, 0, Ref::create(callable));
+  emit(Op::guard_is, {popped[1 - kNullSlot]}, here, 0, Ref::create(callable));
   for (std::size_t index = 0; known != replay::Known::kLength && index < arguments.size(); ++index) {
     guard_exact(arguments[index], types[index], here);
   }
@@ -84,19 +92,28 @@ bool ObjectRules::call_known(int operands, SnapshotId here) {
 }
 
 void ObjectRules::call_ex(const Instruction& instruction) {
-  const int operands = (instruction.arg & 1U) != 0 ? 3 : 2;
+  const int given = (instruction.arg & 1U) != 0 ? 2 : 1;  // positional arguments, and a mapping of others
   if (is_before_) {
-    note_callee(live_stack(operands - 1));
-    for (int place = 0; place < operands - 1; ++place) {
+    note_callee(live_stack(given + kNullSlot));
+    for (int place = 0; place < given; ++place) {
       note(top().stack[top().stack.size() - static_cast<std::size_t>(place) - 1], live_stack(place));
     }
     return;
   }
-  produce(Op::call_ex, operands);
-  // The NULL of the calling convention is below the operands.
-  const Value result = pop();
-  release(pop());
+  const SnapshotId here = snapshot();
+  Values& stack = top().stack;
+  const Values popped(stack.end() - given - kCallSlots, stack.end());
+  Values operands(popped.begin() + 1, popped.end());
+  operands.front() = *callable_among(popped.data(), true);
+  const Value result = emit(Op::call_ex, operands, here);
+  stack.resize(stack.size() - popped.size());
+  hold(result);
   push(result);
+  note(result, live_stack(0));
+  for (const Value value : popped) {
+    release(value);
+  }
+  flush_drops();
 }
 
 void ObjectRules::make_function(const Instruction& instruction) {
@@ -126,6 +143,19 @@ void ObjectRules::make_function(const Instruction& instruction) {
   flush_drops();
 }
 
+// The function is new and has this attribute only from here on.
+void ObjectRules::set_function_attribute(const Instruction& instruction) {
+  if (!is_before_) {
+    const SnapshotId here = snapshot();
+    const Value function = pop();
+    const Value value = pop();
+    emit(Op::set_function_attribute, {function, value}, here, instruction.arg);
+    push(function);
+    release(value);
+    flush_drops();
+  }
+}
+
 void ObjectRules::build(const Instruction& instruction) {
   if (is_before_) {
     return;
@@ -152,10 +182,34 @@ void ObjectRules::build(const Instruction& instruction) {
   }
 }
 
+namespace {
+
+// The flags of FORMAT_VALUE, which graphs have in all versions.
+constexpr unsigned kHasFormat = 4;
+
+}  // namespace
+
 void ObjectRules::format_value(const Instruction& instruction) {
   if (!is_before_) {
-    constexpr unsigned kHasFormat = 4;
     produce(Op::format_value, (instruction.arg & kHasFormat) != 0 ? 2 : 1, instruction.arg);
+  }
+}
+
+void ObjectRules::format_simple(const Instruction& /*instruction*/) {
+  if (!is_before_) {
+    produce(Op::format_value, 1);
+  }
+}
+
+void ObjectRules::format_with_spec(const Instruction& /*instruction*/) {
+  if (!is_before_) {
+    produce(Op::format_value, 2, kHasFormat);
+  }
+}
+
+void ObjectRules::convert_value(const Instruction& instruction) {
+  if (!is_before_) {
+    produce(Op::convert_value, 1, instruction.arg);
   }
 }
 
@@ -191,7 +245,7 @@ void ObjectRules::add_to_container(const Instruction& instruction) {
       emit(Op::dict_update, {container, value}, here);
       break;
     default:
-      emit(Op::dict_merge, {container, value, stack[stack.size() - instruction.arg - 2]}, here);
+      emit(Op::dict_merge, {container, value, stack[stack.size() - instruction.arg - version::kCallableOfMerge]}, here);
       break;
   }
   if (key != kNoValue) {

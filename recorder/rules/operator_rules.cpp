@@ -1,6 +1,7 @@
 // Rules: operators, items, attributes.
 #include <opcode.h>
 
+#include "recorder/base/call_slots.h"
 #include "recorder/base/hints.h"
 #include "recorder/base/instruction_kinds.h"
 #include "recorder/rules/object_rules.h"
@@ -14,10 +15,12 @@ namespace tagalong::recorder {
 using replay::UnaryOperator;
 
 void ObjectRules::unary(const Instruction& instruction) {
-  if (is_before_) {
-    return;
+  if (!is_before_) {
+    operate(unary_operator(instruction.opcode).value_or(UnaryOperator::kInvert));
   }
-  const UnaryOperator op = unary_operator(instruction.opcode).value_or(UnaryOperator::kInvert);
+}
+
+void ObjectRules::operate(UnaryOperator op) {
   const int number = static_cast<int>(op);
   const Value value = top().stack.back();
   if (is_in_loop() && op == UnaryOperator::kNegative && known_number(value) != nullptr && !is_big_result()) {
@@ -132,7 +135,29 @@ void ObjectRules::compare(const Instruction& instruction) {
     return;
   }
   const bool is_array = is_array_type(abstract(left).seen) || is_array_type(abstract(right).seen);
-  produce(is_array ? Op::array_compare : Op::compare_op, 2, comparison);
+  if (!version::compares_to_bool(instruction.arg)) {
+    produce(is_array ? Op::array_compare : Op::compare_op, 2, comparison);
+    return;
+  }
+  // The instruction asks for the truth of the result. Only one node may raise what was raised while recording.
+  if (has_raised_) {
+    produce(Op::compare_truth, 2, comparison);
+    return;
+  }
+  const SnapshotId here = snapshot();
+  const Value result = emit(is_array ? Op::array_compare : Op::compare_op, {left, right}, here, comparison);
+  hold(result);
+  const Value truth = emit(Op::to_bool, {result}, here);
+  pop();
+  pop();
+  hold(truth);
+  push(truth);
+  note(truth, live_stack(0));
+  abstract(truth).exact = &PyBool_Type;
+  release(left);
+  release(right);
+  release(result);
+  flush_drops();
 }
 
 void ObjectRules::is_op(const Instruction& instruction) {
@@ -202,6 +227,48 @@ void ObjectRules::store_subscr(const Instruction& /*instruction*/) {
   consume(establish_item(container, key, true) ? on_list : Op::store_subscr, 3, order, {});
 }
 
+// Two versions of the same: the slice of the two bounds on top of the stack.
+Value ObjectRules::make_slice(SnapshotId here) {
+  const Values& stack = top().stack;
+  const Value slice = emit(Op::build_slice, {stack.end()[-2], stack.back()}, here);
+  hold(slice);
+  abstract(slice).seen = &PySlice_Type;
+  release(pop());
+  release(pop());
+  return slice;
+}
+
+void ObjectRules::binary_slice(const Instruction& /*instruction*/) {
+  if (is_before_) {
+    return;
+  }
+  const SnapshotId here = snapshot();
+  const Value slice = make_slice(here);
+  const Value container = pop();
+  const Value result = emit(Op::binary_subscr, {container, slice}, here);
+  hold(result);
+  push(result);
+  note(result, live_stack(0));
+  release(slice);
+  release(container);
+  flush_drops();
+}
+
+void ObjectRules::store_slice(const Instruction& /*instruction*/) {
+  if (is_before_) {
+    return;
+  }
+  const SnapshotId here = snapshot();
+  const Value slice = make_slice(here);
+  const Value container = pop();
+  const Value value = pop();
+  emit(Op::store_subscr, {container, slice, value}, here);
+  release(slice);
+  release(value);
+  release(container);
+  flush_drops();
+}
+
 void ObjectRules::delete_subscr(const Instruction& /*instruction*/) {
   if (!is_before_) {
     consume(Op::delete_subscr, 2, {0, 1}, {});
@@ -227,6 +294,9 @@ bool asks_keys_of_its_own(PyObject* owner, PyObject* text) {
 }  // namespace
 
 void ObjectRules::load_attr(const Instruction& instruction) {
+  if (loads_method(instruction)) {
+    return load_method(instruction);
+  }
   PyObject* text = name_of(instruction);
   if (is_before_) {
     if (asks_keys_of_its_own(live_stack(0), text)) {
@@ -269,21 +339,63 @@ void ObjectRules::load_method(const Instruction& instruction) {
   pop();
   const Value first =
       emit(top().plain_attribute ? Op::load_module_method : Op::load_method, {owner}, here, 0, Ref::create(text));
-  for (int index = 0; index < 2; ++index) {
-    hold(first + index);
-    push(first + index);
-    note(first + index, live_stack(1 - index));
+  push_method(owner, first);
+}
+
+// The two results are a function and its first argument, or null and the attribute.
+void ObjectRules::push_method(Value owner, Value first) {
+  const bool is_method = !has_raised_ && live_stack(kCallSlots - 1 - kNullSlot) != nullptr;
+  const bool is_swapped = kNullSlot != 0 && !is_method;
+  for (int index = 0; index < kCallSlots; ++index) {
+    const Value value = first + (is_swapped ? 1 - index : index);
+    hold(value);
+    push(value);
+    note(value, live_stack(1 - index));
   }
-  if (!has_raised_ && live_stack(1) != nullptr) {
+  if (kNullSlot != 0 && !has_raised_) {
+    // Where the null lies depends on what has been found.
+    Values other = top().stack;
+    std::swap(other.back(), other.end()[-2]);
+    emit(is_method ? Op::guard_not_null : Op::guard_null, {first}, snapshot_at(current_ + 1, other));
+  } else if (is_method) {
+    emit(Op::guard_not_null, {first}, snapshot_at(current_ + 1, top().stack));
+  }
+  if (is_method) {
     // `self` is the owner and not a copy of it: C code that counts its references (`array.resize()`) must find the
     // program's count.
-    emit(Op::guard_not_null, {first}, snapshot_at(current_ + 1, top().stack));
     release(pop());
     push(owner);
-    flush_drops();
+  } else {
+    release(owner);
+  }
+  flush_drops();
+}
+
+// The attribute is found by super(class, self), whose result only this instruction sees.
+void ObjectRules::load_super_attr(const Instruction& instruction) {
+  if (is_before_) {
+    if (live_stack(2) != reinterpret_cast<PyObject*>(&PySuper_Type)) {
+      stop(Stop::k_own_super);
+    }
     return;
   }
-  release(owner);
+  const SnapshotId here = snapshot();
+  const Value self = pop();
+  const Value type = pop();
+  const Value super = pop();
+  emit(Op::guard_is, {super}, here, 0, Ref::create(reinterpret_cast<PyObject*>(&PySuper_Type)));
+  const Value found = emit(Op::call, {null_value(), super, type, self}, here, 0, Ref::create(Py_None));
+  hold(found);
+  const Value result = emit(Op::load_attr, {found}, here, 0, Ref::create(name_of(instruction)));
+  hold(result);
+  push(result);
+  if (rewriter::has_second_value(instruction.opcode, instruction.arg)) {
+    push(null_value());
+  }
+  release(found);
+  release(super);
+  release(type);
+  release(self);
   flush_drops();
 }
 

@@ -11,7 +11,8 @@ int Steps::run_pending_rules(int instruction) {
   while (place != instruction) {
     const Instruction& passed = instruction_at(place);
     const When when = rule_time(passed.opcode);
-    const bool is_unbound = passed.opcode == rewriter::op::kLOAD_FAST && top().locals[passed.arg] == kNoValue;
+    const bool is_local = passed.opcode == rewriter::op::kLOAD_FAST || passed.opcode == rewriter::op::kLOAD_FAST_CHECK;
+    const bool is_unbound = is_local && top().locals[passed.arg] == kNoValue;
     if ((when != When::kLater && when != When::kNone) || is_unbound) {
       break;
     }

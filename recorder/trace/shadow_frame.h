@@ -74,7 +74,7 @@ struct ShadowFrame {
   bool calls_ufunc = false;        // whether the current CALL calls a ufunc
   replay::Known known = replay::Known::kNone;
   bool renews = false;           // whether the current STORE_SUBSCR replaces a number
-  bool is_null_first = false;    // whether the first of the callable's two slots is NULL
+  bool has_null_slot = false;    // whether one of the two slots of the current call is null
   PyObject* callable = nullptr;  // the called object: alive during the call
   PyObject* called = nullptr;    // the function behind a called method or partial; for comparing addresses only
   int array_items = -1;          // type number of the item that the current instruction reads from an array

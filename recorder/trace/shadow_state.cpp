@@ -164,11 +164,9 @@ PyObject* ShadowState::name(int index) const {
 int ShadowState::call_start(int instruction) const { return frames_.back().code->decoded->call_start(instruction); }
 
 PyObject* ShadowState::keyword_names() const {
-  const int start = call_start();
-  if (instruction_at(start).opcode != op::kKW_NAMES) {
-    return nullptr;
-  }
-  return frames_.back().code->decoded->assembly.constants[instruction_at(start).arg].get();
+  const rewriter::Assembly& assembly = frames_.back().code->decoded->assembly;
+  const int names = rewriter::names_of_call(assembly, current_);
+  return names < 0 ? nullptr : assembly.constants[instruction_at(names).arg].get();
 }
 
 void ShadowState::note_array_result(Op op) {

@@ -71,9 +71,11 @@ struct FrameInfo {
   Value instance = kNoValue;  // for kNone: the object under construction
   std::int32_t pops = 0;      // number of operands that stay on the caller's stack during the call
   // For kOperator and kBranch: an Operator or Branch (overloads.h); for kChecked: a SlotCheck; for kAttribute: index in
-  // the caller's co_names; for kIteration, kGenerator, kDelegation: the target at the end of the loop.
+  // the caller's co_names; for kIteration, kGenerator, kDelegation: the target at the end of the loop. For kPlain and
+  // kAttribute with kNullAboveResult where the instruction loads a method and puts a null above what it has loaded.
   std::int32_t operation = 0;
 };
+inline constexpr std::int32_t kNullAboveResult = 1 << 30;
 
 // The state of one frame before instruction `instruction` (index in the decoded original code). For a parent of another
 // snapshot, the state during the call: the operands are gone, and there is no result yet.

@@ -4,6 +4,7 @@
 
 #include "replay/objects/known_functions.h"
 #include "rewriter/cpython/objects/exact_numbers.h"
+#include "version/objects.h"
 
 namespace tagalong::replay {
 namespace {
@@ -43,7 +44,7 @@ void add_builtins(Table& table) {
 
 void add_methods(Table& table, PyTypeObject* type, std::initializer_list<const char*> names, Operands operands) {
   for (const char* name : names) {
-    PyObject* method = PyDict_GetItemString(type->tp_dict, name);
+    PyObject* method = PyDict_GetItemString(version::dict_of(type), name);
     if (method != nullptr) {
       table.emplace(Py_NewRef(method), operands);
     }

@@ -128,7 +128,7 @@ PyObject* call(PyObject* const* operands, Py_ssize_t count, PyObject* keywords) 
   if (keywords != nullptr) {
     positional -= PyTuple_GET_SIZE(keywords);
   }
-  const int levels = counts_no_level(callable, positional, keywords) ? 1 : 0;
+  const int levels = version::kLimitCountsCalls && counts_no_level(callable, positional, keywords) ? 1 : 0;
   PyThreadState* thread = cpython::thread_state();
   cpython::leave_recursion(thread, levels);
   // PY_VECTORCALL_ARGUMENTS_OFFSET: the slot before the first argument may be overwritten; it holds the callable or the
@@ -139,31 +139,35 @@ PyObject* call(PyObject* const* operands, Py_ssize_t count, PyObject* keywords) 
   return result;
 }
 
+namespace {
+
+// Flags of MAKE_FUNCTION, in the order of their values.
+enum FunctionFlag : std::uint8_t { kDefaults = 0x01, kKeywordDefaults = 0x02, kAnnotations = 0x04, kClosure = 0x08 };
+
+}  // namespace
+
+void set_function_attribute(int flag, PyObject* function, PyObject* value) {
+  auto* made = reinterpret_cast<PyFunctionObject*>(function);
+  PyObject** const place = flag == kDefaults          ? &made->func_defaults
+                           : flag == kKeywordDefaults ? &made->func_kwdefaults
+                           : flag == kAnnotations     ? &made->func_annotations
+                                                      : &made->func_closure;
+  *place = Py_NewRef(value);
+}
+
 PyObject* make_function(int flags, PyObject* const* operands) {
-  constexpr int kDefaults = 0x01;
-  constexpr int kKeywordDefaults = 0x02;
-  constexpr int kAnnotations = 0x04;
-  constexpr int kClosure = 0x08;
   auto* maker = reinterpret_cast<PyFunctionObject*>(operands[0]);
-  PyObject* object = PyFunction_New(cpython::code_to_make(operands[1]), maker->func_globals);
-  if (object == nullptr) {
+  PyObject* function = PyFunction_New(cpython::code_to_make(operands[1]), maker->func_globals);
+  if (function == nullptr) {
     return nullptr;
   }
-  auto* function = reinterpret_cast<PyFunctionObject*>(object);
-  PyObject* const* extra = operands + 2;
-  if ((flags & kDefaults) != 0) {
-    function->func_defaults = Py_NewRef(*extra++);
+  PyObject* const* value = operands + 2;
+  for (const int flag : {kDefaults, kKeywordDefaults, kAnnotations, kClosure}) {
+    if ((flags & flag) != 0) {
+      set_function_attribute(flag, function, *value++);
+    }
   }
-  if ((flags & kKeywordDefaults) != 0) {
-    function->func_kwdefaults = Py_NewRef(*extra++);
-  }
-  if ((flags & kAnnotations) != 0) {
-    function->func_annotations = Py_NewRef(*extra++);
-  }
-  if ((flags & kClosure) != 0) {
-    function->func_closure = Py_NewRef(*extra);
-  }
-  return object;
+  return function;
 }
 
 PyObject* next_item(PyObject* iterator) {
@@ -174,26 +178,26 @@ PyObject* next_item(PyObject* iterator) {
   return item;
 }
 
-PyObject* format_value(int flags, PyObject* value, PyObject* format) {
-  Ref converted = Ref::create(value);
+PyObject* convert_value(int flags, PyObject* value) {
   switch (flags & FVC_MASK) {
     case FVC_STR:
-      converted = Ref::steal(PyObject_Str(value));
-      break;
+      return PyObject_Str(value);
     case FVC_REPR:
-      converted = Ref::steal(PyObject_Repr(value));
-      break;
+      return PyObject_Repr(value);
     case FVC_ASCII:
-      converted = Ref::steal(PyObject_ASCII(value));
-      break;
+      return PyObject_ASCII(value);
     default:
-      break;
+      return Py_NewRef(value);
   }
+}
+
+PyObject* format_value(int flags, PyObject* value, PyObject* format) {
+  const Ref converted = Ref::steal(convert_value(flags, value));
   if (!converted) {
     return nullptr;
   }
   if (PyUnicode_CheckExact(converted.get()) && format == nullptr) {
-    return converted.release();
+    return Py_NewRef(converted.get());
   }
   return PyObject_Format(converted.get(), format);
 }

@@ -24,6 +24,8 @@ bool load_method(PyObject* object, PyObject* name, PyObject** results);
 PyObject* call(PyObject* const* operands, Py_ssize_t count, PyObject* keywords);
 
 PyObject* make_function(int flags, PyObject* const* operands);
+// `flag`: one of those. The function has no such attribute yet.
+void set_function_attribute(int flag, PyObject* function, PyObject* value);
 
 // Whether the property of the object's type with this name has this function as its getter (1: setter, 2: deleter).
 // Runs no user code.
@@ -36,6 +38,7 @@ bool has_keywords(PyObject* object, PyObject* names);
 PyObject* next_item(PyObject* iterator);
 
 PyObject* format_value(int flags, PyObject* value, PyObject* format);
+PyObject* convert_value(int flags, PyObject* value);
 PyObject* build_slice(PyObject* const* operands, int count);
 
 // Exact numbers: ints, or floats and ints mixed.

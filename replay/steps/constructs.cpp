@@ -72,6 +72,7 @@ std::string construct_text(const Lowered& lowered, const Step& step) {
     case Op::array_binary:
       return with_operator("the operator", step);
     case Op::compare_op:
+    case Op::compare_truth:
     case Op::int_compare:
     case Op::float_compare:
     case Op::scalar_compare:

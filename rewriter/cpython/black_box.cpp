@@ -10,7 +10,9 @@
 #include "rewriter/cpython/frames.h"
 #include "rewriter/cpython/objects/methods.h"
 #include "rewriter/cpython/watch.h"
+#include "version/black_box.h"
 #include "version/generators.h"
+#include "version/objects.h"
 
 namespace tagalong::cpython {
 namespace {
@@ -22,14 +24,17 @@ struct Inherited {
   getter frame_lasti = nullptr;
   getter code_bytes = nullptr;
   getter code_adaptive_bytes = nullptr;
+  getter generator_code = nullptr;
+  getter coroutine_code = nullptr;
+  getter async_generator_code = nullptr;
   descrgetfunc member = nullptr;
   newfunc traceback = nullptr;
   PyCFunction settrace = nullptr;
   hashfunc code_hash = nullptr;
   richcmpfunc code_compare = nullptr;
   _PyCFunctionFastWithKeywords code_replace = nullptr;
-  _PyCFunctionFast marshal_dumps = nullptr;
-  _PyCFunctionFast marshal_dump = nullptr;
+  version::MarshalFunction marshal_dumps = nullptr;
+  version::MarshalFunction marshal_dump = nullptr;
   PyCFunction weak_count = nullptr;
   PyCFunction weak_list = nullptr;
   PyCFunction frame_size = nullptr;
@@ -37,8 +42,8 @@ struct Inherited {
   PyCFunction generator_size = nullptr;
   PyCFunction coroutine_size = nullptr;
   PyCFunction async_generator_size = nullptr;
-  PyCFunction referrers = nullptr;
-  PyCFunction referents = nullptr;
+  version::ObjectsFunction referrers = nullptr;
+  version::ObjectsFunction referents = nullptr;
   _PyCFunctionFastWithKeywords objects = nullptr;
 };
 Inherited g_inherited;  // NOLINT(cppcoreguidelines-avoid-non-const-global-variables)
@@ -69,6 +74,11 @@ PyObject* shown(PyObject* object) {
 }
 
 PyObject* function_code(PyObject* self, void* closure) { return shown(g_inherited.function_code(self, closure)); }
+
+template <getter Inherited::*inherited>
+PyObject* generator_code(PyObject* self, void* closure) {
+  return shown((g_inherited.*inherited)(self, closure));
+}
 
 PyObject* frame_code(PyObject* self, void* closure) { return shown(g_inherited.frame_code(self, closure)); }
 
@@ -201,14 +211,14 @@ void restore_constants(PyObject* object, std::vector<OriginalConstants>& restore
   }
 }
 
-template <_PyCFunctionFast Inherited::*inherited>
-PyObject* marshal_code(PyObject* module, PyObject* const* arguments, Py_ssize_t count) {
+template <version::MarshalFunction Inherited::*inherited, class... Names>
+PyObject* marshal_code(PyObject* module, PyObject* const* arguments, Py_ssize_t count, Names... names) {
   std::vector<OriginalConstants> restored;
   if (count > 0) {
     restore_constants(arguments[0], restored, 0);
   }
   const bool failed = !restored.empty() && !restored.back();
-  PyObject* result = failed ? nullptr : (g_inherited.*inherited)(module, arguments, count);
+  PyObject* result = failed ? nullptr : (g_inherited.*inherited)(module, arguments, count, names...);
   while (!restored.empty()) {
     restored.pop_back();
   }
@@ -235,7 +245,7 @@ PyObject* weak_list(PyObject* module, PyObject* object) {
 
 // gc.get_referents(): derived code objects are replaced by those that programs see.
 PyObject* referents(PyObject* module, PyObject* arguments) {
-  PyObject* result = g_inherited.referents(module, arguments);
+  PyObject* result = version::call_with_objects(g_inherited.referents, module, arguments);
   for (Py_ssize_t index = 0; result != nullptr && index < PyList_GET_SIZE(result); ++index) {
     PyList_SET_ITEM(result, index, shown(PyList_GET_ITEM(result, index)));
   }
@@ -279,7 +289,7 @@ PyObject* referrers(PyObject* module, PyObject* arguments) {
   for (Py_ssize_t index = 0; index < PyTuple_GET_SIZE(arguments); ++index) {
     has_code = has_code || PyCode_Check(PyTuple_GET_ITEM(arguments, index));
   }
-  Ref result = Ref::steal(g_inherited.referrers(module, arguments));
+  Ref result = Ref::steal(version::call_with_objects(g_inherited.referrers, module, arguments));
   if (!has_code || !result) {
     return result.release();
   }
@@ -322,7 +332,7 @@ PyObject* settrace(PyObject* module, PyObject* function) {
 // A slot of a type, and the copy of the slot in the type's `__name__` method.
 template <class Function>
 Function replace_slot(PyTypeObject& type, Function& slot, const char* name, Function replacement) {
-  PyObject* wrapper = PyDict_GetItemString(type.tp_dict, name);
+  PyObject* wrapper = PyDict_GetItemString(version::dict_of(&type), name);
   if (wrapper != nullptr && Py_IS_TYPE(wrapper, &PyWrapperDescr_Type)) {
     reinterpret_cast<PyWrapperDescrObject*>(wrapper)->d_wrapped = reinterpret_cast<void*>(replacement);
   }
@@ -341,7 +351,7 @@ getter replace_getter(PyTypeObject& type, std::string_view name, getter replacem
 }
 
 PyObject* member_of(PyTypeObject& type, const char* name) {
-  PyObject* descriptor = PyDict_GetItemString(type.tp_dict, name);
+  PyObject* descriptor = PyDict_GetItemString(version::dict_of(&type), name);
   TAGALONG_CHECK(descriptor != nullptr && Py_IS_TYPE(descriptor, &PyMemberDescr_Type), "{}.{} is no member",
                  type.tp_name, name);
   return descriptor;
@@ -353,9 +363,19 @@ void show_originals() {
   if (g_inherited.member != nullptr) {
     return;
   }
-  g_members = {member_of(PyGen_Type, "gi_code"),      member_of(PyCoro_Type, "cr_code"),
-               member_of(PyAsyncGen_Type, "ag_code"), member_of(PyTraceBack_Type, "tb_lasti"),
-               member_of(PyCode_Type, "co_consts"),   member_of(PyCode_Type, "co_stacksize")};
+  g_members = {.traceback_lasti = member_of(PyTraceBack_Type, "tb_lasti"),
+               .code_constants = member_of(PyCode_Type, "co_consts"),
+               .code_stack_size = member_of(PyCode_Type, "co_stacksize")};
+  if (version::kGeneratorCodeIsMember) {
+    g_members.generator_code = member_of(PyGen_Type, "gi_code");
+    g_members.coroutine_code = member_of(PyCoro_Type, "cr_code");
+    g_members.async_generator_code = member_of(PyAsyncGen_Type, "ag_code");
+  } else {
+    g_inherited.generator_code = replace_getter(PyGen_Type, "gi_code", generator_code<&Inherited::generator_code>);
+    g_inherited.coroutine_code = replace_getter(PyCoro_Type, "cr_code", generator_code<&Inherited::coroutine_code>);
+    g_inherited.async_generator_code =
+        replace_getter(PyAsyncGen_Type, "ag_code", generator_code<&Inherited::async_generator_code>);
+  }
   g_inherited.function_code = replace_getter(PyFunction_Type, "__code__", function_code);
   g_inherited.frame_code = replace_getter(PyFrame_Type, "f_code", frame_code);
   g_inherited.frame_lasti = replace_getter(PyFrame_Type, "f_lasti", frame_lasti);
@@ -386,12 +406,14 @@ void show_originals() {
   g_inherited.async_generator_size = replace_method(definition_of(PyAsyncGen_Type, "__sizeof__"), METH_NOARGS,
                                                     generator_size<&Inherited::async_generator_size>);
   g_inherited.objects = replace_method(definition_of("gc", "get_objects"), METH_FASTCALL | METH_KEYWORDS, all_objects);
-  g_inherited.referents = replace_method(definition_of("gc", "get_referents"), METH_VARARGS, referents);
-  g_inherited.referrers = replace_method(definition_of("gc", "get_referrers"), METH_VARARGS, referrers);
-  g_inherited.marshal_dumps =
-      replace_method(definition_of("marshal", "dumps"), METH_FASTCALL, marshal_code<&Inherited::marshal_dumps>);
-  g_inherited.marshal_dump =
-      replace_method(definition_of("marshal", "dump"), METH_FASTCALL, marshal_code<&Inherited::marshal_dump>);
+  g_inherited.referents =
+      replace_method(definition_of("gc", "get_referents"), version::kObjectsFlags, version::with_objects<referents>);
+  g_inherited.referrers =
+      replace_method(definition_of("gc", "get_referrers"), version::kObjectsFlags, version::with_objects<referrers>);
+  g_inherited.marshal_dumps = replace_method<version::MarshalFunction>(
+      definition_of("marshal", "dumps"), version::kMarshalFlags, marshal_code<&Inherited::marshal_dumps>);
+  g_inherited.marshal_dump = replace_method<version::MarshalFunction>(
+      definition_of("marshal", "dump"), version::kMarshalFlags, marshal_code<&Inherited::marshal_dump>);
 }
 
 }  // namespace tagalong::cpython

@@ -6,6 +6,7 @@
 
 #include "rewriter/base/errors.h"
 #include "rewriter/base/pending_error.h"
+#include "rewriter/cpython/handlers.h"
 
 namespace tagalong::cpython {
 namespace {
@@ -193,33 +194,51 @@ void pop_frame(PyThreadState* thread, Frame* frame) {
   release(thread, reinterpret_cast<PyObject**>(frame));
 }
 
+namespace {
+
+void set_raising(Frame* frame, int unit) {
+  const PyCodeObject* code = code_of(frame);
+  const bool is_behind = version::kHandlerIsInFront && range_at(code, unit) != range_at(code, unit - 1);
+  version::set_raising(frame, units_of(code_of(frame)) + unit + (is_behind ? 1 : 0));
+}
+
+PyObject* evaluate(PyThreadState* thread, Frame* frame, bool raise) {
+  const bool is_ours = frame->owner == FRAME_OWNED_BY_THREAD;
+  set_current_frame(thread, frame->previous);
+  PyObject* result = _PyEval_EvalFrameDefault(thread, frame, raise ? 1 : 0);
+  if (!version::kInterpreterPopsFrames) {
+    set_current_frame(thread, frame);
+    if (is_ours) {
+      pop_frame(thread, frame);
+    }
+  }
+  return result;
+}
+
+}  // namespace
+
 PyObject* run_frame(PyThreadState* thread, Frame* frame, int unit, int depth, bool raise) {
-  Frame* previous = frame->previous;
   if (raise) {
-    set_location(frame, unit);
+    set_raising(frame, unit);
   } else {
     version::set_next(frame, units_of(code_of(frame)) + unit);
   }
   frame->stacktop = code_of(frame)->co_nlocalsplus + depth;
-  set_current_frame(thread, previous);
   std::optional<HiddenCall> hidden;
   if (raise && is_watched(thread) && thread->tracing == 0) {
     hidden.emplace(thread);
   }
-  PyObject* result = _PyEval_EvalFrameDefault(thread, frame, raise ? 1 : 0);
-  set_current_frame(thread, frame);
-  return result;
+  return evaluate(thread, frame, raise);
 }
 
 PyObject* start_frame(PyThreadState* thread, Frame* frame) {
   version::set_next(frame, units_of(code_of(frame)));
-  set_current_frame(thread, frame->previous);
-  PyObject* result = _PyEval_EvalFrameDefault(thread, frame, 0);
-  set_current_frame(thread, frame);
-  return result;
+  return evaluate(thread, frame, false);
 }
 
-void redirect(Frame* frame, PyCodeObject* code, int unit, int depth) {
+namespace {
+
+void take_code(Frame* frame, PyCodeObject* code) {
   if (code_of(frame) != code) {
     TAGALONG_CHECK(code->co_nlocalsplus == code_of(frame)->co_nlocalsplus, "{} slots instead of {}",
                    code->co_nlocalsplus, code_of(frame)->co_nlocalsplus);
@@ -228,7 +247,19 @@ void redirect(Frame* frame, PyCodeObject* code, int unit, int depth) {
     version::set_code(frame, code);
     Py_DECREF(old);
   }
+}
+
+}  // namespace
+
+void redirect(Frame* frame, PyCodeObject* code, int unit, int depth) {
+  take_code(frame, code);
   version::set_next(frame, units_of(code) + unit);
+  frame->stacktop = code->co_nlocalsplus + depth;
+}
+
+void redirect_raising(Frame* frame, PyCodeObject* code, int unit, int depth) {
+  take_code(frame, code);
+  set_raising(frame, unit);
   frame->stacktop = code->co_nlocalsplus + depth;
 }
 

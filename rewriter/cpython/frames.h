@@ -96,7 +96,8 @@ void clear_frame(PyThreadState* thread, Frame* frame);
 PyObject* start_frame(PyThreadState* thread, Frame* frame);
 // Lets the interpreter run a pushed frame to its end, from `unit` with `depth` values on its stack; with `raise`, as if
 // the instruction at `unit` had just raised the exception that is set. A new reference, or null with an exception. The
-// caller still has to pop the frame.
+// frame is popped; the frame of a generator is not, but in some versions it has been cleared if the generator has
+// ended.
 PyObject* run_frame(PyThreadState* thread, Frame* frame, int unit, int depth, bool raise);
 
 // --- changing a frame that waits for a redirect (cpython/frame_redirect.h)
@@ -104,6 +105,10 @@ PyObject* run_frame(PyThreadState* thread, Frame* frame, int unit, int depth, bo
 // Makes the frame continue at code unit `unit` of `code` with `depth` values on its stack; the redirect's result is
 // pushed on top.
 void redirect(Frame* frame, PyCodeObject* code, int unit, int depth);
+// Makes the frame continue as if the instruction at `unit` had raised an exception. In some versions the interpreter
+// looks for the handler just in front of the place that it shows. So where this is a handler of its own, the place is
+// one unit behind, which is shown wrongly if the instruction has no further units.
+void redirect_raising(Frame* frame, PyCodeObject* code, int unit, int depth);
 
 // Whether C code called this frame: the interpreter loop of its caller then does not reload the frame's state.
 inline bool is_entry(const Frame* frame) { return version::is_entry(frame); }

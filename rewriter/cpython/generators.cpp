@@ -13,7 +13,7 @@ bool is_generator(PyObject* object) { return PyGen_CheckExact(object) || PyCoro_
 
 // A StopIteration that would leave a generator becomes the cause of a RuntimeError.
 void convert_stop_iteration(PyObject* generator) {
-  if (PyErr_ExceptionMatches(PyExc_StopIteration) != 0) {
+  if (version::kResumingConvertsStop && PyErr_ExceptionMatches(PyExc_StopIteration) != 0) {
     const bool is_coroutine = PyCoro_CheckExact(generator);
     _PyErr_FormatFromCause(PyExc_RuntimeError, "%s",
                            is_coroutine ? "coroutine raised StopIteration" : "generator raised StopIteration");
@@ -55,9 +55,10 @@ void enter_generator(PyThreadState* thread, Frame* frame) {
   frame->stacktop = -1;
 }
 
-void suspend_generator(PyThreadState* thread, Frame* frame, int depth) {
+void suspend_generator(PyThreadState* thread, Frame* frame, int unit, int depth) {
+  set_location(frame, unit + version::kBehindYield);
   frame->stacktop = code_of(frame)->co_nlocalsplus + depth;
-  _PyFrame_GetGenerator(frame)->gi_frame_state = FRAME_SUSPENDED;
+  _PyFrame_GetGenerator(frame)->gi_frame_state = static_cast<std::int8_t>(version::suspended_state(frame));
   unlink(thread, frame);
 }
 
@@ -96,11 +97,17 @@ PySendResult continue_generator(PyThreadState* thread, Frame* frame, int unit, i
   PyGenObject* generator = _PyFrame_GetGenerator(frame);
   const Ref keep = Ref::create(reinterpret_cast<PyObject*>(generator));
   *result = run_frame(thread, frame, unit, depth, raise);
-  if (*result != nullptr && generator->gi_frame_state == FRAME_SUSPENDED) {
-    unlink(thread, frame);
+  const bool yields = *result != nullptr && version::is_suspended(generator);
+  if (!version::kInterpreterPopsFrames) {
+    if (yields) {
+      unlink(thread, frame);
+    } else {
+      end_generator(thread, frame);
+    }
+  }
+  if (yields) {
     return PYGEN_NEXT;
   }
-  end_generator(thread, frame);
   return *result != nullptr ? PYGEN_RETURN : PYGEN_ERROR;
 }
 

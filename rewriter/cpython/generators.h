@@ -3,6 +3,7 @@
 
 #include "rewriter/base/ref.h"
 #include "rewriter/cpython/frames.h"
+#include "version/generators.h"
 
 namespace tagalong::cpython {
 
@@ -18,12 +19,12 @@ inline bool has_not_started(Frame* frame) { return _PyFrame_GetGenerator(frame)-
 
 inline bool is_of_generator(const Frame* frame) { return frame->owner == FRAME_OWNED_BY_GENERATOR; }
 // Whether a generator's frame that has just run was suspended, and did not end.
-inline bool has_yielded(Frame* frame) { return _PyFrame_GetGenerator(frame)->gi_frame_state == FRAME_SUSPENDED; }
+inline bool has_yielded(Frame* frame) { return version::is_suspended(_PyFrame_GetGenerator(frame)); }
 
 // Makes a suspended frame the current one, as a request for the next item does; nothing runs.
 void enter_generator(PyThreadState* thread, Frame* frame);
-// The current frame is suspended again, with `depth` values on its stack.
-void suspend_generator(PyThreadState* thread, Frame* frame, int depth);
+// The current frame is suspended again by the instruction at `unit`, with `depth` values on its stack.
+void suspend_generator(PyThreadState* thread, Frame* frame, int unit, int depth);
 // The current frame has returned, or raised the exception that is set (a StopIteration becomes a RuntimeError): the
 // generator is exhausted. The frame's stack is empty.
 void end_generator(PyThreadState* thread, Frame* frame);

@@ -94,7 +94,6 @@ bool poll_requests() {
   set_globals(frame, program);
   locals_of(frame)[0] = Py_NewRef(Py_None);
   const Ref done = Ref::steal(start_frame(thread, frame));
-  pop_frame(thread, frame);
   return static_cast<bool>(done);
 }
 

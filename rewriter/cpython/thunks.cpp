@@ -118,9 +118,7 @@ PyObject* run_namespace_thunk(PyCodeObject* thunk, PyFunctionObject* function, P
   for (int index = 0; index < count; ++index) {
     base[index] = Py_NewRef(operands[index]);
   }
-  PyObject* result = run_frame(thread, frame, 0, count, false);
-  pop_frame(thread, frame);
-  return result;
+  return run_frame(thread, frame, 0, count, false);
 }
 
 }  // namespace tagalong::cpython

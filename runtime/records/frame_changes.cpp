@@ -80,7 +80,7 @@ PyObject* take_side_exit(Frame* frame, const TracedCode& code, replay::SideExit&
   std::copy_n(side_exit.stack.begin(), depth, cpython::stack_base(frame));
   PyCodeObject* replay_code = cpython::code_of(frame);
   if (side_exit.raise) {
-    cpython::redirect(frame, replay_code, code.replay_code.shown[instruction] + 1, static_cast<int>(depth));
+    cpython::redirect_raising(frame, replay_code, code.replay_code.shown[instruction], static_cast<int>(depth));
     PyErr_Restore(side_exit.type.release(), side_exit.value.release(), side_exit.traceback.release());
     return nullptr;
   }

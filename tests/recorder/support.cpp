@@ -30,7 +30,6 @@ std::string Recorder::record(const std::string& function, const std::string& arg
   *cpython::stack_base(frame) = Py_NewRef(Py_None);
   const Ref result = Ref::steal(cpython::run_frame(thread, frame, pad, 1, false));
   std::string outcome = result ? "returned " + testing::repr(result.get()) : "raised " + testing::take_exception();
-  cpython::pop_frame(thread, frame);
   BOOST_TEST(!Session::is_recording(cpython::thread_state()));
   BOOST_TEST(finished_count == finished_before + 1);
   BOOST_REQUIRE(recorded_.has_value());

@@ -10,6 +10,7 @@
 #include "rewriter/cpython/generators.h"
 #include "rewriter/cpython/objects/exact_numbers.h"
 #include "rewriter/cpython/requests.h"
+#include "version/calls.h"
 
 namespace tagalong::replay {
 
@@ -24,8 +25,13 @@ cpython::Frame* push_inlined_frame(const RunState& state, PyFunctionObject* func
   }
 }
 
+}  // namespace
+
 // Calling a class counts towards the recursion limit, and its __init__ once more; comparisons and builtins count, too.
 int recursion_levels(const RunState& state, int level) {
+  if (!version::kLimitCountsCalls) {
+    return 1;
+  }
   constexpr int kBuiltinOperands = 3;  // NULL, the builtin, the object
   const FrameInfo& frame = state.program.graph.frames[static_cast<std::size_t>(state.run.frame_numbers[level])];
   switch (frame.return_kind) {
@@ -39,8 +45,6 @@ int recursion_levels(const RunState& state, int level) {
       return 1;
   }
 }
-
-}  // namespace
 
 bool materialise(RunState& state, const LoweredSnapshot& snapshot, bool with_locals, bool leaves) {
   const auto nesting = static_cast<int>(snapshot.chain.size());

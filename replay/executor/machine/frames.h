@@ -53,5 +53,7 @@ void clear_stack(RunState& state, std::int32_t depth);
 // Ends real frames without running them, down to this many.
 void pop_frames(RunState& state, int keep);
 void pop_frame(RunState& state);
+// How many levels of recursion the frame and its call count for.
+int recursion_levels(const RunState& state, int level);
 
 }  // namespace tagalong::replay

@@ -8,6 +8,7 @@
 #include "replay/objects/overloads.h"
 #include "rewriter/base/errors.h"
 #include "rewriter/cpython/generators.h"
+#include "version/snippets.h"
 
 namespace tagalong::replay {
 
@@ -79,7 +80,7 @@ bool ends_loop(const FrameInfo& returned, PyObject* result) {
 }
 
 // The caller's instruction takes the result of the frame that it has called or resumed. Its stack has `depth` values
-// and room for one more. Gives the next instruction; -1: this one raises the exception that is set.
+// and room for two more. Gives the next instruction; -1: this one raises the exception that is set.
 int take_result(const FrameResult& given, int instruction, PyObject** stack, int& depth) {
   const FrameInfo& returned = *given.frame;
   const auto pop = [&](int count) {
@@ -90,8 +91,7 @@ int take_result(const FrameResult& given, int instruction, PyObject** stack, int
   };
   if (given.has_ended || ends_loop(returned, given.result)) {
     if (returned.return_kind == ReturnKind::kDelegation) {
-      pop(1);  // what was sent
-      pop(1);
+      pop(version::kSendKeepsReceiver ? 1 : 2);  // what was sent, and its receiver
       stack[depth++] = given.result;
     } else {
       Py_XDECREF(given.result);
@@ -116,6 +116,10 @@ int take_result(const FrameResult& given, int instruction, PyObject** stack, int
     Py_DECREF(given.result);
   } else {
     stack[depth++] = given.result;
+    const bool is_loaded = returned.return_kind == ReturnKind::kPlain || returned.return_kind == ReturnKind::kAttribute;
+    if (is_loaded && (returned.operation & kNullAboveResult) != 0) {
+      stack[depth++] = nullptr;
+    }
   }
   return instruction + 1;
 }
@@ -158,16 +162,16 @@ FrameResult run_to_end(RunState& state, int level, const LoweredSnapshot& own, i
       raise ? shape.shown[static_cast<std::size_t>(own.instruction)] : shape.starts[static_cast<std::size_t>(next)];
   FrameResult given;
   given.frame = &state.program.graph.frames[static_cast<std::size_t>(own.frame)];
+  const int levels = recursion_levels(state, level);
   cpython::leave_recursion(state.run.thread);  // the interpreter counts it now
   cpython::Frame* frame = state.run.frames[level];
+  --state.run.depth;
   if (!is_resumption(given.frame->return_kind)) {
     given.result = cpython::run_frame(state.run.thread, frame, unit, depth, raise);
-    cpython::enter_recursion(state.run.thread);
-    pop_frame(state);
+    cpython::leave_recursion(state.run.thread, levels - 1);
     return given;
   }
   // A generator's frame continues as after send() or throw().
-  --state.run.depth;
   const PySendResult status = cpython::continue_generator(state.run.thread, frame, unit, depth, raise, &given.result);
   given.has_ended = status == PYGEN_RETURN;
   if (given.has_ended && given.frame->return_kind == ReturnKind::kSend) {
@@ -186,7 +190,7 @@ void fill_side_exit(SideExit& side_exit, const LoweredSnapshot& root, ResumedFra
   side_exit.raise = raise;
   if (has_callee) {
     auto depth = static_cast<int>(side_exit.stack.size());
-    side_exit.stack.resize(side_exit.stack.size() + static_cast<std::size_t>(std::max(1, root.consuming.results)));
+    side_exit.stack.resize(side_exit.stack.size() + static_cast<std::size_t>(std::max(2, root.consuming.results)));
     PyObject** stack = side_exit.stack.data();
     const int next = root.consuming ? finish_consumer(root.consuming, frame, given, root.instruction, stack, depth)
                                     : take_result(given, root.instruction, stack, depth);
@@ -234,7 +238,7 @@ Outcome resume_frames(RunState& state, const LoweredSnapshot& inner, std::vector
     PyObject* attribute = nullptr;
     if (info.return_kind == ReturnKind::kAttribute) {
       const PyCodeObject* caller = state.program.shapes[static_cast<std::size_t>(info.parent)]->code.get();
-      attribute = PyTuple_GET_ITEM(caller->co_names, info.operation);
+      attribute = PyTuple_GET_ITEM(caller->co_names, info.operation & ~kNullAboveResult);
     }
     given.result = finish_return(info, given.result, frame.instance.get(), caller_top, attribute);
     frame.instance = Ref();  // from here on only the caller holds it

@@ -13,6 +13,7 @@
 #include "replay/objects/operations.h"
 #include "rewriter/cpython/frames.h"
 #include "version/calls.h"
+#include "version/snippets.h"
 
 namespace tagalong::replay {
 
@@ -85,9 +86,7 @@ PyObject* call_in_new_frame(RunState& state, const Step& step, const std::int32_
     }
     cpython::locals_of(frame)[index - first] = argument;
   }
-  PyObject* result = cpython::start_frame(state.run.thread, frame);
-  cpython::pop_frame(state.run.thread, frame);
-  return result;
+  return cpython::start_frame(state.run.thread, frame);
 }
 
 // Only the call holds values that had no name in the program.
@@ -100,9 +99,10 @@ PyObject* call_eliding(RunState& state, const Step& step, const std::int32_t* op
     return nullptr;
   }
   constexpr int kCallableSlots = 2;
+  const bool is_swapped = !version::kNullBelowCallable && state.registers[operands[0]] == nullptr;
   for (int index = 0; index < step.operand_count; ++index) {
     const std::int32_t place = operands[index];
-    PyObject*& slot = cpython::stack_base(frame)[index];
+    PyObject*& slot = cpython::stack_base(frame)[index < kCallableSlots && is_swapped ? 1 - index : index];
     slot = Py_XNewRef(state.registers[place]);
     const bool is_anonymous = index >= kCallableSlots && (step.temporaries >> (index - kCallableSlots) & 1U) != 0;
     if (is_anonymous && is_last_use(state, step, place)) {
@@ -112,7 +112,6 @@ PyObject* call_eliding(RunState& state, const Step& step, const std::int32_t* op
   cpython::leave_recursion(state.run.thread);  // its frame is not counted: user code cannot see it
   PyObject* result = cpython::run_frame(state.run.thread, frame, 0, step.operand_count, false);
   cpython::enter_recursion(state.run.thread);
-  cpython::pop_frame(state.run.thread, frame);
   return result;
 }
 

@@ -50,6 +50,9 @@ StepResult execute_cell_or_function(RunState& state, const Step& step, const std
       }
       return store(state, step, replay::make_function(step.immediate, values.data()));
     }
+    case CellStep::set_function_attribute:
+      replay::set_function_attribute(step.immediate, operand(0), operand(1));
+      return StepResult::kNext;
     case CellStep::function_default: {
       PyObject* defaults = PyFunction_GET_DEFAULTS(operand(0));
       const auto size = static_cast<std::size_t>(defaults == nullptr ? 0 : PyTuple_GET_SIZE(defaults));

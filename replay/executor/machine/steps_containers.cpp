@@ -155,6 +155,8 @@ StepResult execute_container(RunState& state, const Step& step, const std::int32
       const Py_ssize_t length = is_ready() ? PyObject_Length(operand(0)) : -1;
       return length < 0 ? StepResult::kRaised : store(state, step, PyLong_FromSsize_t(length));
     }
+    case ContainerStep::convert_value:
+      return is_ready() ? store(state, step, replay::convert_value(step.immediate, operand(0))) : StepResult::kRaised;
     case ContainerStep::format_value: {
       PyObject* format = step.operand_count > 1 ? operand(1) : nullptr;
       return is_ready() ? store(state, step, replay::format_value(step.immediate, operand(0), format))

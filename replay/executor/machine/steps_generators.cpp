@@ -49,14 +49,13 @@ bool leave_generator(RunState& state, const Step& step) {
     cpython::end_generator(state.run.thread, frame);
     return true;
   }
-  cpython::set_location(frame, unit_of(state, snapshot));
   write_locals(state, frame, snapshot);
   const auto depth = static_cast<int>(snapshot.stack.size()) - 1;  // without what is yielded
   PyObject** base = cpython::stack_base(frame);
   for (int place = 0; place < depth; ++place) {
     base[place] = Py_XNewRef(state.registers[snapshot.stack[static_cast<std::size_t>(place)]]);
   }
-  cpython::suspend_generator(state.run.thread, frame, depth);
+  cpython::suspend_generator(state.run.thread, frame, unit_of(state, snapshot), depth);
   return true;
 }
 

@@ -78,6 +78,11 @@ StepResult execute_operator(RunState& state, const Step& step, PyObject* left, P
       return store(state, step, binary_operation(step.immediate, left, right));
     case OperatorStep::compare_op:
       return store(state, step, compare(step.immediate, left, right));
+    case OperatorStep::compare_truth: {
+      const Ref result = Ref::steal(compare(step.immediate, left, right));
+      const int value = result ? PyObject_IsTrue(result.get()) : -1;
+      return value < 0 ? StepResult::kRaised : store_truth(state, step, value != 0);
+    }
     case OperatorStep::unary_op:
       return store(state, step, unary_operation(static_cast<UnaryOperator>(step.immediate), left));
     case OperatorStep::contains_op: {

@@ -73,10 +73,11 @@ ThunkForm form_of(const Step& step, ThunkStep kind) {
       return plain(step, {op::kCHECK_EXC_MATCH, 0});
     case ThunkStep::prep_reraise_star:
       return plain(step, version::kPrepareReraiseStar);
-    case ThunkStep::dict_merge:
-      return {
-          {{op::kLOAD_FAST, 0}, {op::kLOAD_FAST, 0}, {op::kLOAD_FAST, 1}, {op::kLOAD_FAST, 2}, {op::kDICT_MERGE, 1}},
-          {2, 0, 1}};
+    case ThunkStep::dict_merge: {
+      ThunkForm form{{{op::kLOAD_FAST, 1}, {op::kLOAD_FAST, 2}, {op::kDICT_MERGE, 1}}, {2, 0, 1}};
+      form.instructions.insert(form.instructions.begin(), version::kCallableOfMerge, {op::kLOAD_FAST, 0});
+      return form;
+    }
     case ThunkStep::dict_update:
       return plain(step, {op::kDICT_UPDATE, 1});
     case ThunkStep::set_update:

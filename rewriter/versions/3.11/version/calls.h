@@ -5,6 +5,9 @@
 
 namespace tagalong::version {
 
+// Whether the recursion limit counts calls that C code makes as well as frames.
+inline constexpr bool kLimitCountsCalls = true;
+
 // What the interpreter calls for a function that is written in Python.
 inline vectorcallfunc function_vectorcall() { return _PyFunction_Vectorcall; }
 

@@ -43,6 +43,12 @@ inline const CodeUnit** place_field(Frame* frame) {
 inline void set_next(Frame* frame, CodeUnit* unit) { set_place(frame, unit - 1); }
 // `first`: the first code unit of the frame's code.
 inline bool has_started(const Frame* frame, const CodeUnit* first) { return place_of(frame) != first - 1; }
+// Makes the frame's instruction at the code unit raise the exception that is set.
+inline void set_raising(Frame* frame, CodeUnit* unit) { set_place(frame, unit); }
+// Whether the handler of such an exception is looked up one unit in front of its place.
+inline constexpr bool kHandlerIsInFront = false;
+// Whether the evaluation loop removes a frame that has ended.
+inline constexpr bool kInterpreterPopsFrames = false;
 // The fields of a new frame that say how the interpreter came there.
 inline void initialise(Frame* frame) { frame->is_entry = false; }
 

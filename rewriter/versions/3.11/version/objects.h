@@ -50,4 +50,7 @@ inline PyObject* managed_dict(PyObject* object) {
   return reinterpret_cast<PyObject**>(object)[-kDictBefore];
 }
 
+// The attributes of a type itself, borrowed.
+inline PyObject* dict_of(PyTypeObject* type) { return type->tp_dict; }
+
 }  // namespace tagalong::version

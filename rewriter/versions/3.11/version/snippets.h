@@ -14,6 +14,10 @@ inline constexpr bool kHasPrecall = true;         // PRECALL comes in front of C
 inline constexpr bool kNamesOnStack = false;  // CALL_KW takes the names of arguments; else KW_NAMES in front of CALL
 // The instructions at the target of FOR_ITER that the interpreter skips, or executes to drop the iterator.
 inline constexpr std::array<rewriter::Opcode, 0> kEndOfLoop{};
+inline constexpr bool kSendKeepsReceiver =
+    false;  // SEND's jump leaves the receiver below the value that it has returned
+// How far below its own container DICT_MERGE finds the function that is called, for error texts.
+inline constexpr int kCallableOfMerge = 2;
 inline constexpr rewriter::Opcode kJumpIfTrue = op::kPOP_JUMP_FORWARD_IF_TRUE;
 
 }  // namespace tagalong::version

@@ -9,6 +9,9 @@
 
 namespace tagalong::version {
 
+// Whether the recursion limit counts calls that C code makes as well as frames.
+inline constexpr bool kLimitCountsCalls = false;
+
 // What the interpreter calls for a function that is written in Python.
 inline vectorcallfunc function_vectorcall() {
   static const vectorcallfunc function = [] {

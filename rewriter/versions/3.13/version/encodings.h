@@ -15,4 +15,7 @@ constexpr std::uint32_t comparison_flags(std::uint32_t comparison) {
   return kFlags[comparison];
 }
 
+// Whether the result of COMPARE_OP with this argument is a bool: the truth of what the objects give.
+constexpr bool compares_to_bool(std::uint32_t argument) { return (argument & 16U) != 0; }
+
 }  // namespace tagalong::version

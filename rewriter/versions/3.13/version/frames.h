@@ -51,6 +51,15 @@ inline void set_next(Frame* frame, CodeUnit* unit) {
 }
 // `first`: the first code unit of the frame's code.
 inline bool has_started(const Frame* frame, const CodeUnit* first) { return place_of(frame) != first; }
+// Makes the frame's instruction at the code unit raise the exception that is set.
+inline void set_raising(Frame* frame, CodeUnit* unit) {
+  set_place(frame, unit);
+  frame->return_offset = 0;
+}
+// Whether the handler of such an exception is looked up one unit in front of its place.
+inline constexpr bool kHandlerIsInFront = true;
+// Whether the evaluation loop removes a frame that has ended.
+inline constexpr bool kInterpreterPopsFrames = true;
 // The fields of a new frame that say how the interpreter came there.
 inline void initialise(Frame* frame) { frame->return_offset = 0; }
 

@@ -66,4 +66,11 @@ inline void add_to_insertion_order(PyObject* object, Py_ssize_t index) {
   _PyDictValues_AddToInsertionOrder(values, index);
 }
 
+// The attributes of a type itself, borrowed: the interpreter has those of its own types elsewhere.
+inline PyObject* dict_of(PyTypeObject* type) {
+  PyObject* dict = PyType_GetDict(type);
+  Py_XDECREF(dict);
+  return dict;
+}
+
 }  // namespace tagalong::version

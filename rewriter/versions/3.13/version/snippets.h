@@ -14,6 +14,10 @@ inline constexpr bool kHasPrecall = false;         // PRECALL comes in front of 
 inline constexpr bool kNamesOnStack = true;  // CALL_KW takes the names of arguments; else KW_NAMES in front of CALL
 // The instructions at the target of FOR_ITER that the interpreter skips, or executes to drop the iterator.
 inline constexpr std::array kEndOfLoop{op::kEND_FOR, op::kPOP_TOP};
+inline constexpr bool kSendKeepsReceiver =
+    true;  // SEND's jump leaves the receiver below the value that it has returned
+// How far below its own container DICT_MERGE finds the function that is called, for error texts.
+inline constexpr int kCallableOfMerge = 3;
 inline constexpr rewriter::Opcode kJumpIfTrue = op::kPOP_JUMP_IF_TRUE;
 
 }  // namespace tagalong::version
