@@ -389,7 +389,9 @@ void ObjectRules::load_super_attr(const Instruction& instruction) {
   const Value result = emit(Op::load_attr, {found}, here, 0, Ref::create(name_of(instruction)));
   hold(result);
   push(result);
-  if (rewriter::has_second_value(instruction.opcode, instruction.arg)) {
+  const bool has_null = rewriter::has_second_value(instruction.opcode, instruction.arg);
+  note(result, live_stack(has_null ? 1 : 0));
+  if (has_null) {
     push(null_value());
   }
   release(found);
