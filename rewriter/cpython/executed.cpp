@@ -4,6 +4,7 @@
 
 #include "rewriter/cpython/frames.h"
 #include "rewriter/cpython/objects/methods.h"
+#include "version/black_box.h"
 
 namespace tagalong::cpython {
 namespace {
@@ -11,7 +12,7 @@ namespace {
 // NOLINTBEGIN(cppcoreguidelines-avoid-non-const-global-variables): under the GIL
 ExecutionHandler g_handler = nullptr;
 _PyCFunctionFastWithKeywords g_exec = nullptr;
-_PyCFunctionFast g_eval = nullptr;
+version::EvalFunction g_eval = nullptr;
 PyObject* g_builtins = nullptr;  // the `self` of the builtin functions; borrowed
 // NOLINTEND(cppcoreguidelines-avoid-non-const-global-variables)
 
@@ -26,7 +27,13 @@ PyObject* run_exec(PyObject* const* arguments, Py_ssize_t count) {
   return g_exec(g_builtins, arguments, count, nullptr);
 }
 
-PyObject* run_eval(PyObject* const* arguments, Py_ssize_t count) { return g_eval(g_builtins, arguments, count); }
+template <class... Names>
+PyObject* call_eval(PyObject* (*eval)(PyObject*, PyObject* const*, Py_ssize_t, Names...), PyObject* const* arguments,
+                    Py_ssize_t count) {
+  return eval(g_builtins, arguments, count, Names()...);
+}
+
+PyObject* run_eval(PyObject* const* arguments, Py_ssize_t count) { return call_eval(g_eval, arguments, count); }
 
 PyObject* exec(PyObject* self, PyObject* const* arguments, Py_ssize_t count, PyObject* keywords) {
   if (keywords != nullptr || !is_watched(arguments, count)) {
@@ -35,9 +42,11 @@ PyObject* exec(PyObject* self, PyObject* const* arguments, Py_ssize_t count, PyO
   return g_handler(Execution(arguments, count, run_exec));
 }
 
-PyObject* eval(PyObject* self, PyObject* const* arguments, Py_ssize_t count) {
-  return is_watched(arguments, count) ? g_handler(Execution(arguments, count, run_eval))
-                                      : g_eval(self, arguments, count);
+template <class... Names>
+PyObject* eval(PyObject* self, PyObject* const* arguments, Py_ssize_t count, Names... names) {
+  const bool has_names = ((names != nullptr) || ...);
+  return !has_names && is_watched(arguments, count) ? g_handler(Execution(arguments, count, run_eval))
+                                                    : g_eval(self, arguments, count, names...);
 }
 
 }  // namespace
@@ -61,7 +70,7 @@ void watch_executions(ExecutionHandler handler) {
     const Ref module = Ref::steal(PyImport_ImportModule("builtins"));
     g_builtins = module.get();  // lives as long as the interpreter
     g_exec = replace_method(definition_of("builtins", "exec"), METH_FASTCALL | METH_KEYWORDS, exec);
-    g_eval = replace_method(definition_of("builtins", "eval"), METH_FASTCALL, eval);
+    g_eval = replace_method<version::EvalFunction>(definition_of("builtins", "eval"), version::kEvalFlags, eval);
   }
 }
 

@@ -13,8 +13,10 @@ namespace {
 
 // A jump back in a hidden frame: the interpreter itself runs the handlers, in its own order.
 PyObject* make_poller() {
+  const int to_return = 2 + rewriter::info(op::kJUMP_BACKWARD).caches;
   const CodeRef code = make_thunk(
-      1, {{op::kLOAD_FAST, 0}, {op::kJUMP_FORWARD, 1}, {op::kRETURN_VALUE, 0}, {op::kJUMP_BACKWARD, 2}}, nullptr);
+      1, {{op::kLOAD_FAST, 0}, {op::kJUMP_FORWARD, 1}, {op::kRETURN_VALUE, 0}, {op::kJUMP_BACKWARD, to_return}},
+      nullptr);
   const Ref globals = Ref::steal(PyDict_New());
   return code && globals ? PyFunction_New(reinterpret_cast<PyObject*>(code.get()), globals.get()) : nullptr;
 }

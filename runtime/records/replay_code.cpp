@@ -14,6 +14,7 @@
 #include "runtime/records/anchor.h"
 #include "runtime/records/first_calls.h"
 #include "runtime/records/frame_changes.h"
+#include "version/snippets.h"
 
 namespace tagalong::runtime {
 namespace {
@@ -268,7 +269,7 @@ CodeRef graph_code(const recorder::DecodedCode& decoded, const Ref& graph, const
   for (const int slot : slots) {
     const auto kind = static_cast<unsigned char>(PyBytes_AS_STRING(code->co_localspluskinds)[slot]);
     constexpr unsigned kCellOrFree = 0x40 | 0x80;
-    stub.put((kind & kCellOrFree) != 0 ? op::kLOAD_CLOSURE : op::kLOAD_FAST, static_cast<std::uint32_t>(slot));
+    stub.put((kind & kCellOrFree) != 0 ? version::kLoadCell : op::kLOAD_FAST, static_cast<std::uint32_t>(slot));
   }
   stub.put(op::kBUILD_TUPLE, static_cast<std::uint32_t>(slots.size())).end_call(1).return_value();
   // In front of RESUME the frame is invisible. It only hands its arguments over; the graph makes the frame that

@@ -22,4 +22,8 @@ PyObject* with_objects(PyObject* module, PyObject* objects) {
 inline constexpr int kMarshalFlags = METH_FASTCALL;
 using MarshalFunction = _PyCFunctionFast;
 
+// eval().
+inline constexpr int kEvalFlags = METH_FASTCALL;
+using EvalFunction = _PyCFunctionFast;
+
 }  // namespace tagalong::version

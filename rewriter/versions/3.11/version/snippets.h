@@ -18,6 +18,7 @@ inline constexpr bool kSendKeepsReceiver =
     false;  // SEND's jump leaves the receiver below the value that it has returned
 // How far below its own container DICT_MERGE finds the function that is called, for error texts.
 inline constexpr int kCallableOfMerge = 2;
+inline constexpr rewriter::Opcode kLoadCell = op::kLOAD_CLOSURE;  // loads the cell of a variable
 inline constexpr rewriter::Opcode kJumpIfTrue = op::kPOP_JUMP_FORWARD_IF_TRUE;
 
 }  // namespace tagalong::version

@@ -32,4 +32,8 @@ PyObject* with_objects(PyObject* module, PyObject* const* arguments, Py_ssize_t 
 inline constexpr int kMarshalFlags = METH_FASTCALL | METH_KEYWORDS;
 using MarshalFunction = PyCFunctionFastWithKeywords;
 
+// eval().
+inline constexpr int kEvalFlags = METH_FASTCALL | METH_KEYWORDS;
+using EvalFunction = PyCFunctionFastWithKeywords;
+
 }  // namespace tagalong::version

@@ -18,6 +18,7 @@ inline constexpr bool kSendKeepsReceiver =
     true;  // SEND's jump leaves the receiver below the value that it has returned
 // How far below its own container DICT_MERGE finds the function that is called, for error texts.
 inline constexpr int kCallableOfMerge = 3;
+inline constexpr rewriter::Opcode kLoadCell = op::kLOAD_FAST;  // loads the cell of a variable
 inline constexpr rewriter::Opcode kJumpIfTrue = op::kPOP_JUMP_IF_TRUE;
 
 }  // namespace tagalong::version
