@@ -48,6 +48,8 @@ struct Pending {
   Frame* frame = nullptr;
   CodeRef armed;
   Continuation continuation;
+  int start = 0;
+  std::array<CodeUnit, kStub> compiled{};  // what the stub has replaced
 };
 thread_local Pending t_pending;
 
@@ -98,8 +100,18 @@ int ask(PyObject* self) {
   set_location(frame, start);
   Continuation continuation = g_handler(thread, frame);
   const bool is_still_armed = reinterpret_cast<PyObject*>(stub_of(code)) == self;
-  if (continuation.code && is_still_armed && stub->length == kStub) {
-    t_pending = {frame, CodeRef::create(code), std::move(continuation)};
+  const bool moves = continuation.code && is_still_armed && stub->length == kStub;
+  if (moves || !version::kAskingJumps) {
+    t_pending = {.frame = frame,
+                 .armed = CodeRef::create(code),
+                 .continuation = moves ? std::move(continuation) : Continuation{},
+                 .start = start,
+                 .compiled = stub->compiled};
+    if (!is_still_armed || stub->is_out) {
+      // The frame is still going to execute the rest of the stub, which names no constant.
+      const auto units = version::first_call_stub(0);
+      std::copy(units.begin() + kAsking, units.end(), units_of(code) + start + kAsking);
+    }
     expect_redirect(thread);
     return 1;
   }
@@ -107,12 +119,36 @@ int ask(PyObject* self) {
   return 0;
 }
 
-PyObject* ask_for_object(PyObject* self) { return PyBool_FromLong(ask(self)); }
+PyObject* redirect_iterator();
+
+PyObject* ask_for_object(PyObject* self) {
+  const Ref kept = Ref::create(self);  // disarmed code has no such constant
+  ask(self);
+  return Py_XNewRef(redirect_iterator());
+}
+
+// The frame goes on with the original instructions, without a value on its stack: the redirect's result is what the
+// last local slot holds.
+PyObject* go_on_in_original(Frame* frame, const Pending& pending) {
+  PyCodeObject* code = pending.armed.get();
+  if (is_armed(code)) {
+    disarm(code);
+  } else {
+    std::copy(pending.compiled.begin() + kAsking, pending.compiled.end(), units_of(code) + pending.start + kAsking);
+    forget_bytes(code);
+  }
+  PyObject* last = std::exchange(locals_of(frame)[slot_count(code) - 1], nullptr);
+  redirect(frame, code, pending.start, -1);
+  return last != nullptr ? last : Py_NewRef(redirect_null());
+}
 
 PyObject* redirect_frame(PyThreadState* /*thread*/, Frame* frame, PyObject* /*argument*/, bool can_redirect) {
   const Pending pending = std::exchange(t_pending, Pending{});
   TAGALONG_CHECK(can_redirect && pending.frame == frame, "a first call in {} was redirected in {}",
                  fmt::ptr(pending.frame), fmt::ptr(frame));
+  if (!pending.continuation.code) {
+    return go_on_in_original(frame, pending);
+  }
   redirect(frame, pending.continuation.code.get(), pending.continuation.unit, 0);
   if (pending.continuation.is_last) {
     disarm(pending.armed.get());
@@ -138,7 +174,7 @@ PyTypeObject* stub_type() {
   return once(type, [] {
     static std::array<PyType_Slot, 3> slots = {{
         {version::kAskingSlot,
-         version::kAskingSlot == Py_nb_bool ? reinterpret_cast<void*>(ask) : reinterpret_cast<void*>(ask_for_object)},
+         version::kAskingJumps ? reinterpret_cast<void*>(ask) : reinterpret_cast<void*>(ask_for_object)},
         {Py_tp_dealloc, reinterpret_cast<void*>(stub_dealloc)},
         {0, nullptr},
     }};
@@ -161,7 +197,10 @@ int start_of(PyCodeObject* code) {
       return -1;
     }
   }
-  return resume + kAsking < Py_SIZE(code) && resume <= kMostInt16 && (start == resume || start + kToResume == resume) &&
+  // A stub whose asking does not jump needs a local slot.
+  const bool has_room = resume + version::kShortestStub <= Py_SIZE(code) && resume + kAsking < Py_SIZE(code) &&
+                        (version::kAskingJumps || slot_count(code) > 0);
+  return has_room && resume <= kMostInt16 && (start == resume || start + kToResume == resume) &&
                  rewriter::opcode_in(units[resume]) == op::kRESUME
              ? start
              : -1;

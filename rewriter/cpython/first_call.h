@@ -4,6 +4,10 @@
 //   LOAD_CONST stub;  POP_JUMP_BACKWARD_IF_FALSE start    false: the original instructions are back
 //   PUSH_NULL;  LOAD_CONST redirect;  CALL 0              true: the function redirects the frame, which waits for it
 //
+// Where no conditional jump calls C, an operator calls it, and a function redirects the frame in any case:
+//
+//   LOAD_CONST stub;  UNARY_NEGATIVE;  PUSH_NULL;  CALL 0
+//
 // An original with a stub ("armed") never runs: each of its frames continues in other code, or the stub is removed. Its
 // stack is larger by `kStubStack`, which replay code needs. Programs are shown what the compiler made (black_box.h). A
 // stub dies with its code object.

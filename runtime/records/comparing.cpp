@@ -8,6 +8,7 @@
 #include <bit>
 #include <utility>
 
+#include "recorder/base/call_slots.h"
 #include "recorder/session.h"
 #include "rewriter/base/errors.h"
 #include "rewriter/cpython/code_link.h"
@@ -194,17 +195,17 @@ void take_arguments_from_caller(PyThreadState* thread, Frame* callee) {
   }
   const auto place = static_cast<std::size_t>(unit - record->code.replay_code.units.begin());
   const rewriter::Instruction& call = record->code.decoded().assembly.instructions[place];
-  if (call.opcode != rewriter::op::kCALL) {
+  if (!recorder::is_call(call.opcode)) {
     return;
   }
-  const auto arguments = static_cast<int>(call.arg);
-  PyObject** slots = cpython::stack_base(caller) + record->code.decoded().shape->depths[place] - arguments - 2;
-  auto* function = reinterpret_cast<PyObject*>(cpython::function_of(callee));
-  // Either (function, self, arguments) or (null, function, arguments).
-  if (slots[0] != function && (slots[0] != nullptr || slots[1] != function)) {
+  PyObject** slots =
+      cpython::stack_base(caller) + record->code.decoded().shape->depths[place] - recorder::operands_of_call(call);
+  const bool has_null = slots[recorder::kNullSlot] == nullptr;
+  if (*recorder::callable_among(slots, has_null) != reinterpret_cast<PyObject*>(cpython::function_of(callee))) {
     return;
   }
-  for (PyObject** slot = slots + (slots[0] == function ? 1 : 2); slot != slots + arguments + 2; ++slot) {
+  PyObject** end = slots + recorder::kCallSlots + call.arg;
+  for (PyObject** slot = slots + (has_null ? 2 : 1); slot != end; ++slot) {
     PyObject* old = std::exchange(*slot, Py_NewRef(Py_None));
     Py_DECREF(old);
   }

@@ -11,6 +11,9 @@ namespace tagalong::version {
 
 inline constexpr int kAsking = 2;  // code units that call C and go on with the original instructions if it says so
 inline constexpr int kFirstCallStub = 5;
+// The instruction that asks jumps to the original instructions if no other code is to run.
+inline constexpr bool kAskingJumps = true;
+inline constexpr int kShortestStub = kAsking;
 inline constexpr int kAskingSlot = Py_nb_bool;  // the slot of the constant's type that is called
 
 // The last two constants, from number `constant` on, are the object that is asked and the function that changes the

@@ -9,24 +9,22 @@
 
 namespace tagalong::version {
 
-inline constexpr int kAsking = 5;  // code units that call C and go on with the original instructions if it says so
-inline constexpr int kFirstCallStub = 11;
-// The slot of the constant's type that is called: conditional jumps want exact bools.
-inline constexpr int kAskingSlot = Py_nb_negative;
+inline constexpr int kFirstCallStub = 5;
+// No conditional jump calls C here. So an operator asks, and its result, a function, redirects the frame in any case.
+inline constexpr bool kAskingJumps = false;
+inline constexpr int kAsking = 2;  // code units that ask
+inline constexpr int kShortestStub = kFirstCallStub;
+inline constexpr int kAskingSlot = Py_nb_negative;  // the slot of the constant's type that is called
 
-// The last two constants, from number `constant` on, are the object that is asked and the function that changes the
-// frame.
+// The constant with the number `constant` is the object that is asked.
 inline std::array<rewriter::CodeUnit, kFirstCallStub> first_call_stub(int constant) {
   namespace op = rewriter::op;
   using rewriter::code_unit;
-  return {code_unit({op::kLOAD_CONST, constant}),
-          code_unit({op::kUNARY_NEGATIVE, 0}),
-          code_unit({op::kPOP_JUMP_IF_TRUE, 1}),
-          0,
-          code_unit({op::kJUMP_BACKWARD_NO_INTERRUPT, kAsking}),
-          code_unit({op::kLOAD_CONST, constant + 1}),
-          code_unit({op::kPUSH_NULL, 0}),
-          code_unit({op::kCALL, 0})};
+  // The counter of the inline cache is so high that the interpreter never specialises the call, which would write to
+  // the code units behind it.
+  constexpr rewriter::CodeUnit kCounter = 0xFFF0;
+  return {code_unit({op::kLOAD_CONST, constant}), code_unit({op::kUNARY_NEGATIVE, 0}), code_unit({op::kPUSH_NULL, 0}),
+          code_unit({op::kCALL, 0}), kCounter};
 }
 
 }  // namespace tagalong::version
