@@ -106,6 +106,17 @@ void NameRules::store_fast(const Instruction& instruction) {
   store_slot(instruction.arg);
 }
 
+// In front of an inlined comprehension; the cells of the function itself are made in front of its first RESUME.
+void NameRules::make_cell(const Instruction& instruction) {
+  TAGALONG_AFTER_ONLY();
+  const Value content = top().locals[instruction.arg];
+  const Value cell = emit(Op::make_cell, {content == kNoValue ? null_value() : content}, replay::kNoSnapshot);
+  abstract(cell).seen = &PyCell_Type;
+  hold(cell);
+  bind_local(static_cast<int>(instruction.arg), cell);
+  flush_drops();
+}
+
 void NameRules::store_fast_load_fast(const Instruction& instruction) {
   TAGALONG_AFTER_ONLY();
   store_slot(first_slot(instruction.arg));

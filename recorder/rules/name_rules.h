@@ -21,6 +21,7 @@ class NameRules : public ControlRules {
   void load_fast_and_clear(const Instruction&);
   void load_fast_load_fast(const Instruction&);
   void store_fast(const Instruction&);
+  void make_cell(const Instruction&);
   void store_fast_load_fast(const Instruction&);
   void store_fast_store_fast(const Instruction&);
   void delete_fast(const Instruction&);

@@ -75,7 +75,7 @@ void put_in(PyCodeObject* code, Stub& stub) {
   const auto first = static_cast<int>(PyTuple_GET_SIZE(code->co_consts)) - kConstants;
   const auto units = version::first_call_stub(first);
   std::copy_n(units.begin(), stub.length, units_of(code) + stub.start);
-  code->co_stacksize += kStubStack;
+  version::add_to_stack(code, kStubStack);
   code->_co_firsttraceable = kIncomplete;
   forget_bytes(code);
 }
@@ -85,7 +85,7 @@ void take_out(PyCodeObject* code, Stub& stub) {
     return;
   }
   std::copy_n(stub.compiled.begin(), stub.length, units_of(code) + stub.start);
-  code->co_stacksize -= kStubStack;
+  version::add_to_stack(code, -kStubStack);
   code->_co_firsttraceable = traceable(stub);
   forget_bytes(code);
 }

@@ -264,7 +264,7 @@ void redirect_raising(Frame* frame, PyCodeObject* code, int unit, int depth) {
 }
 
 bool has_room(Frame* frame, const PyCodeObject* code) {
-  if (frame->owner != FRAME_OWNED_BY_GENERATOR) {
+  if (frame->owner != FRAME_OWNED_BY_GENERATOR || !version::kGeneratorsHaveSize) {
     return code->co_stacksize <= code_of(frame)->co_stacksize;
   }
   return code->co_nlocalsplus + code->co_stacksize <= Py_SIZE(_PyFrame_GetGenerator(frame));

@@ -19,6 +19,9 @@ inline PyCodeObject* new_code(CodeFields* fields) { return _PyCode_New(fields); 
 // Whether the numbers of arguments and slots fit together; false with an exception set.
 inline bool is_valid(CodeFields* fields) { return _PyCode_Validate(fields) >= 0; }
 
+// Makes new frames of the code larger.
+inline void add_to_stack(PyCodeObject* code, int slots) { code->co_stacksize += slots; }
+
 // co_warmup of code that has never run.
 inline constexpr short kFresh = QUICKENING_INITIAL_WARMUP_VALUE;
 inline bool has_run(const PyCodeObject* code) { return code->co_warmup != kFresh; }

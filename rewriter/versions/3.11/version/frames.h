@@ -47,6 +47,8 @@ inline bool has_started(const Frame* frame, const CodeUnit* first) { return plac
 inline void set_raising(Frame* frame, CodeUnit* unit) { set_place(frame, unit); }
 // Whether the handler of such an exception is looked up one unit in front of its place.
 inline constexpr bool kHandlerIsInFront = false;
+// Whether generators show how large a frame they have room for.
+inline constexpr bool kGeneratorsHaveSize = true;
 // Whether the evaluation loop removes a frame that has ended.
 inline constexpr bool kInterpreterPopsFrames = false;
 // The fields of a new frame that say how the interpreter came there.

@@ -65,6 +65,12 @@ inline PyCodeObject* new_code(CodeFields* fields) {
   return code;
 }
 
+// Makes new frames of the code larger.
+inline void add_to_stack(PyCodeObject* code, int slots) {
+  code->co_stacksize += slots;
+  code->co_framesize += slots;
+}
+
 // The first execution of RESUME specialises it.
 inline bool has_run(const PyCodeObject* code) {
   const auto* units = reinterpret_cast<const rewriter::CodeUnit*>(code->co_code_adaptive);

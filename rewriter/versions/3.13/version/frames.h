@@ -58,6 +58,8 @@ inline void set_raising(Frame* frame, CodeUnit* unit) {
 }
 // Whether the handler of such an exception is looked up one unit in front of its place.
 inline constexpr bool kHandlerIsInFront = true;
+// Whether generators show how large a frame they have room for.
+inline constexpr bool kGeneratorsHaveSize = false;
 // Whether the evaluation loop removes a frame that has ended.
 inline constexpr bool kInterpreterPopsFrames = true;
 // The fields of a new frame that say how the interpreter came there.
