@@ -44,7 +44,12 @@ bool TraceChain::run(Ref* result) {
       return true;
     }
     // Holders of the frame object and trace functions must see the frame at its own return, not at the stub's.
-    side_exit_.stack.push_back(result->release());
+    // Some returns have a constant instead of a value on the stack.
+    const Ref returned = std::move(*result);
+    const int depth = code_.decoded().shape->depths[static_cast<std::size_t>(side_exit_.instruction)];
+    if (std::cmp_less(side_exit_.stack.size(), depth)) {
+      side_exit_.stack.push_back(Py_NewRef(returned.get()));
+    }
   }
   set_pending_change(change, entry_, std::move(side_exit_));
   return false;
