@@ -75,6 +75,9 @@ void move_to_frame_object(PyThreadState* thread, PyFrameObject* object, Frame* f
                                              reinterpret_cast<char*>(frame));
   auto* copy = reinterpret_cast<Frame*>(object->_f_frame_data);
   std::memcpy(static_cast<void*>(copy), frame, size);
+  if (frame->owner == FRAME_OWNED_BY_GENERATOR && version::kGeneratorsKeepCode) {
+    Py_INCREF(code_of(frame));
+  }
   object->f_frame = copy;
   copy->owner = FRAME_OWNED_BY_FRAME_OBJECT;
   Frame* previous = frame->previous;
@@ -182,7 +185,9 @@ void clear_frame(PyThreadState* thread, Frame* frame) {
   }
   Py_XDECREF(frame->f_locals);
   Py_DECREF(function_of(frame));
-  Py_DECREF(code_of(frame));
+  if (frame->owner != FRAME_OWNED_BY_GENERATOR || !version::kGeneratorsKeepCode) {
+    Py_DECREF(code_of(frame));
+  }
 }
 
 void pop_frame(PyThreadState* thread, Frame* frame) {

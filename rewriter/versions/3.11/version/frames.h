@@ -49,6 +49,8 @@ inline void set_raising(Frame* frame, CodeUnit* unit) { set_place(frame, unit); 
 inline constexpr bool kHandlerIsInFront = false;
 // Whether generators show how large a frame they have room for.
 inline constexpr bool kGeneratorsHaveSize = true;
+// Whether the frame of a generator that has ended keeps its code, until the generator dies.
+inline constexpr bool kGeneratorsKeepCode = false;
 // Whether the evaluation loop removes a frame that has ended.
 inline constexpr bool kInterpreterPopsFrames = false;
 // The fields of a new frame that say how the interpreter came there.

@@ -60,6 +60,8 @@ inline void set_raising(Frame* frame, CodeUnit* unit) {
 inline constexpr bool kHandlerIsInFront = true;
 // Whether generators show how large a frame they have room for.
 inline constexpr bool kGeneratorsHaveSize = false;
+// Whether the frame of a generator that has ended keeps its code, until the generator dies.
+inline constexpr bool kGeneratorsKeepCode = true;
 // Whether the evaluation loop removes a frame that has ended.
 inline constexpr bool kInterpreterPopsFrames = true;
 // The fields of a new frame that say how the interpreter came there.
