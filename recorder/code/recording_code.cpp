@@ -133,7 +133,8 @@ std::shared_ptr<RecordingCode> RecordingCode::make(std::shared_ptr<const Decoded
   };
   if (home != nullptr) {
     plan.departure = [departures = Departures(assembly, home)](int yield) { return departures.code(yield); };
-    if (PyObject* code = PyWeakref_GET_OBJECT(home->code.get()); code != Py_None && (!decoded->is_generator || !version::kGeneratorsHaveSize)) {
+    if (PyObject* code = PyWeakref_GET_OBJECT(home->code.get());
+        code != Py_None && (!decoded->is_generator || !version::kGeneratorsHaveSize)) {
       plan.stack_size = reinterpret_cast<PyCodeObject*>(code)->co_stacksize;  // the frame goes back to that code
     }
   }
