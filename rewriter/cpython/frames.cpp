@@ -202,8 +202,8 @@ void pop_frame(PyThreadState* thread, Frame* frame) {
 namespace {
 
 void set_raising(Frame* frame, int unit) {
-  const PyCodeObject* code = code_of(frame);
-  const bool is_behind = version::kHandlerIsInFront && range_at(code, unit) != range_at(code, unit - 1);
+  const bool is_behind =
+      version::kHandlerIsInFront && range_at(code_of(frame), unit) != range_at(code_of(frame), unit - 1);
   version::set_raising(frame, units_of(code_of(frame)) + unit + (is_behind ? 1 : 0));
 }
 
