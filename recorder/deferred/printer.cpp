@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "replay/arrays/planning/plan_printer.h"
+#include "rewriter/base/lines.h"
 #include "rewriter/base/text.h"
 #include "rewriter/cpython/frames.h"
 
@@ -15,10 +16,8 @@ std::string print_recorded_group(OperationRange range, const array::MultiPassPla
   const auto line = [=](int unit) {
     return PyCode_Addr2Line(code, unit * static_cast<int>(sizeof(rewriter::CodeUnit)));
   };
-  const std::string lines = line(range.first) == line(range.last)
-                                ? fmt::format("line {}", line(range.last))
-                                : fmt::format("lines {} to {}", line(range.first), line(range.last));
-  std::string text = fmt::format("recording of {}, {}: ", cpython::readable(code->co_qualname), lines);
+  std::string text = fmt::format("recording of {}, {}: ", cpython::readable(code->co_qualname),
+                                 lines_text(line(range.first), line(range.last)));
   const array::FusionReasonRow& row = array::row_of(reason);
   if (plan == nullptr) {
     return text + fmt::format("no fusion group: {} ({})", row.text, row.name);

@@ -8,6 +8,7 @@
 #include "replay/executor/printer.h"
 #include "replay/ir/printer.h"
 #include "replay/steps/printer.h"
+#include "rewriter/base/lines.h"
 #include "runtime/base/events.h"
 
 namespace tagalong::runtime {
@@ -38,14 +39,6 @@ std::vector<std::string> failure_texts(const replay::Executor& executor) {
   }
   return texts;
 }
-
-namespace {
-
-std::string lines_text(std::int32_t first, std::int32_t last) {
-  return first == last ? fmt::format("line {}", first) : fmt::format("lines {} to {}", first, last);
-}
-
-}  // namespace
 
 std::vector<std::string> fusion_texts(const replay::Executor& executor) {
   struct Row {

@@ -45,10 +45,10 @@ bool TraceChain::run(Ref* result) {
     }
     // Holders of the frame object and trace functions must see the frame at its own return, not at the stub's.
     // Some returns have a constant instead of a value on the stack.
-    const Ref returned = std::move(*result);
-    const int depth = code_.decoded().shape->depths[static_cast<std::size_t>(side_exit_.instruction)];
-    if (std::cmp_less(side_exit_.stack.size(), depth)) {
-      side_exit_.stack.push_back(Py_NewRef(returned.get()));
+    Ref returned = std::move(*result);
+    if (std::cmp_less(side_exit_.stack.size(),
+                      code_.decoded().shape->depths[static_cast<std::size_t>(side_exit_.instruction)])) {
+      side_exit_.stack.push_back(returned.release());
     }
   }
   set_pending_change(change, entry_, std::move(side_exit_));
