@@ -13,7 +13,6 @@
 
 namespace tagalong::recorder {
 
-namespace op = rewriter::op;
 using replay::kNoSnapshot;
 using replay::kNoValue;
 
