@@ -114,6 +114,19 @@ std::vector<int> shown_units(const Assembly& assembly, const std::vector<int>& u
   return shown;
 }
 
+int DecodedCode::previous(int instruction) const {
+  const auto& instructions = assembly.instructions;
+  if (instruction == 0 ||
+      rewriter::info(instructions[static_cast<std::size_t>(instruction - 1)].opcode).falls_through()) {
+    return instruction - 1;
+  }
+  int jump = instruction - 1;
+  while (jump >= 0 && instructions[static_cast<std::size_t>(jump)].target != instruction) {
+    --jump;
+  }
+  return jump;
+}
+
 std::shared_ptr<const DecodedCode> DecodedCode::make(PyCodeObject* code, bool with_headers) {
   auto decoded = std::make_shared<DecodedCode>();
   decoded->assembly = rewriter::decode(code);

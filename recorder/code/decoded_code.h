@@ -50,6 +50,10 @@ struct DecodedCode {
   // Whether the interpreter polls the eval breaker at the position of this hook.
   [[nodiscard]] bool polls_eval_breaker(int instruction, bool is_after) const;
 
+  // The instruction that is executed before this one: the one in front of it, or else, the last jump from in front. -1:
+  // none.
+  [[nodiscard]] int previous(int instruction) const;
+
   // The first instruction of a call at which all cells exist: RETURN_GENERATOR or the first RESUME.
   [[nodiscard]] std::size_t call_place() const;
 

@@ -108,10 +108,7 @@ PyObject* leave(PyThreadState* thread, cpython::Frame* frame, PyObject* argument
   } else if (!redirect_home(frame, *home, place, depth - 1)) {
     Py_RETURN_NONE;
   }
-  if (top == nullptr) {
-    top = Py_NewRef(cpython::redirect_null());
-  }
-  return top;
+  return cpython::redirect_result(top);
 }
 
 PyObject* departure_next(PyObject* /*self*/) {

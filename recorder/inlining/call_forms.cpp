@@ -8,6 +8,7 @@
 #include "recorder/inlining/lookups.h"
 #include "replay/objects/overloads.h"
 #include "rewriter/base/errors.h"
+#include "version/calls.h"
 
 namespace tagalong::recorder {
 
@@ -95,7 +96,7 @@ CallTarget CallForms::find_target(int number, cpython::Frame* callee) {
         target.object = _PyType_Lookup(Py_TYPE(end[-1]), name_of(instruction));
         // An instruction that loads a method does the look-up of getattr() itself.
         if (!loads_method(instruction)) {
-          target.returns = ReturnKind::kAttribute;
+          target.returns = version::kGetterErrorsGetName ? ReturnKind::kAttribute : ReturnKind::kPlain;
           target.operation = static_cast<int>(rewriter::index_of(instruction.opcode, instruction.arg));
         } else if (kNullSlot != 0) {
           target.operation = replay::kNullAboveResult;

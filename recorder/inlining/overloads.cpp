@@ -13,6 +13,7 @@
 #include "recorder/inlining/lookups.h"
 #include "rewriter/cpython/objects/dicts.h"
 #include "rewriter/cpython/objects/instances.h"
+#include "version/calls.h"
 
 namespace tagalong::recorder {
 
@@ -259,7 +260,7 @@ void CallForms::find_attribute(CallTarget& target, PyObject* const* end, cpython
     if (is_plain && type->tp_getattro != PyObject_GenericGetAttr &&
         is_method(owner, is_fallback ? "__getattr__" : "__getattribute__", target.function)) {
       target.form = CallForm::kHook;
-      target.returns = ReturnKind::kAttribute;
+      target.returns = version::kGetterErrorsGetName || is_fallback ? ReturnKind::kAttribute : ReturnKind::kPlain;
       target.operation = static_cast<int>(rewriter::index_of(instruction.opcode, instruction.arg));
       target.is_fallback = is_fallback;
     }

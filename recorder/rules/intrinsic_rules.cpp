@@ -28,9 +28,9 @@ void ExceptionRules::intrinsic(const Instruction& instruction) {
   }
   switch (what) {
     case Intrinsic::kPrint:
-      return use_value_and_names(Op::print_expr);
     case Intrinsic::kImportStar:
-      return use_value_and_names(Op::import_star);
+      use_value_and_names(what == Intrinsic::kPrint ? Op::print_expr : Op::import_star);
+      return push(constant(Py_None));
     case Intrinsic::kStopIterationError:
       return keep_exception();
     case Intrinsic::kAsyncGenWrap:

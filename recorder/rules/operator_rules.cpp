@@ -352,8 +352,8 @@ void ObjectRules::push_method(Value owner, Value first) {
     push(value);
     note(value, live_stack(1 - index));
   }
-  if (kNullSlot != 0 && !has_raised_) {
-    // Where the null lies depends on what has been found.
+  if (kNullSlot != 0) {
+    // Where the null lies depends on what has been found. If nothing has been, both values are null.
     Values other = top().stack;
     std::swap(other.back(), other.end()[-2]);
     emit(is_method ? Op::guard_not_null : Op::guard_null, {first}, snapshot_at(current_ + 1, other));

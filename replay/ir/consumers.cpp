@@ -4,6 +4,7 @@
 
 #include "rewriter/base/errors.h"
 #include "rewriter/base/once.h"
+#include "version/builtins.h"
 #include "version/calls.h"
 #include "version/generators.h"
 
@@ -213,7 +214,7 @@ class Rest {
       return state_[kDefault + 1].release();
     }
     if (!state_[kDefault]) {
-      PyErr_Format(PyExc_ValueError, "%s() arg is an empty sequence", consumer_ == Consumer::kSmallest ? "min" : "max");
+      PyErr_Format(PyExc_ValueError, version::kNoSmallest, consumer_ == Consumer::kSmallest ? "min" : "max");
     }
     return state_[kDefault].release();
   }

@@ -12,7 +12,11 @@ Ref push_handled(PyThreadState* thread, const Ref& exception) {
   return before ? std::move(before) : Ref::create(Py_None);
 }
 
+// The interpreter must not find None there.
 void set_handled(PyThreadState* thread, Ref exception) {
+  if (exception.get() == Py_None) {
+    exception = Ref();
+  }
   const Ref old = Ref::steal(std::exchange(thread->exc_info->exc_value, exception.release()));
 }
 

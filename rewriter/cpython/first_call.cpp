@@ -127,8 +127,7 @@ PyObject* ask_for_object(PyObject* self) {
   return Py_XNewRef(redirect_iterator());
 }
 
-// The frame goes on with the original instructions, without a value on its stack: the redirect's result is what the
-// last local slot holds.
+// The frame goes on with the original instructions.
 PyObject* go_on_in_original(Frame* frame, const Pending& pending) {
   PyCodeObject* code = pending.armed.get();
   if (is_armed(code)) {
@@ -137,9 +136,7 @@ PyObject* go_on_in_original(Frame* frame, const Pending& pending) {
     std::copy(pending.compiled.begin() + kAsking, pending.compiled.end(), units_of(code) + pending.start + kAsking);
     forget_bytes(code);
   }
-  PyObject* last = std::exchange(locals_of(frame)[slot_count(code) - 1], nullptr);
-  redirect(frame, code, pending.start, -1);
-  return last != nullptr ? last : Py_NewRef(redirect_null());
+  return redirect_to_empty_stack(frame, code, pending.start, pending.start);
 }
 
 PyObject* redirect_frame(PyThreadState* /*thread*/, Frame* frame, PyObject* /*argument*/, bool can_redirect) {

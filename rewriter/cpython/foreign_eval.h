@@ -27,5 +27,6 @@ void restore_evaluation_function(PyThreadState* thread);
 
 // The co_filename of code that only tagalong runs; no evaluation function sees such frames. Null with an exception set.
 PyObject* internal_filename();
+inline bool is_internal_code(const PyCodeObject* code) { return code->co_filename == internal_filename(); }
 
 }  // namespace tagalong::cpython

@@ -20,8 +20,9 @@ struct Redirector {
   bool takes_argument;
 };
 
-// Trace and profile functions of the thread must not see the end of the redirect function's frame. Until that frame has
-// ended they are replaced by functions that hide this event and pass on all others.
+// Trace and profile functions of the thread must not see the end of the redirect function's frame. Where they would,
+// they are replaced by functions that hide its events and pass on all others, until that frame has ended. Where events
+// are in code, only an exception gives any, at once, and they show the frame below.
 struct Hidden {
   const PyCodeObject* code = nullptr;
   Py_tracefunc trace = nullptr;
@@ -31,7 +32,7 @@ thread_local Hidden t_hidden;
 
 template <Py_tracefunc Hidden::*kept, Py_tracefunc PyThreadState::*place>
 int watch(PyObject* object, PyFrameObject* frame, int event, PyObject* argument) {
-  if (code_of(frame->f_frame) != t_hidden.code) {
+  if (!version::kEventsAreInCode && code_of(frame->f_frame) != t_hidden.code) {
     return (t_hidden.*kept)(object, frame, event, argument);
   }
   if (event == PyTrace_RETURN) {
@@ -62,11 +63,17 @@ PyObject* redirector_call(PyObject* self) {
   restore_hook(thread);
   // The current frame is the redirect function's own; the frame to change is its caller.
   Frame* own = current_frame(thread);
-  hide_from_watchers(thread, own);
+  if (!version::kEventsAreInCode) {
+    hide_from_watchers(thread, own);
+  }
   Frame* frame = caller_of(own);
   const auto* redirector = reinterpret_cast<Redirector*>(self);
   PyObject* argument = redirector->takes_argument ? locals_of(own)[0] : nullptr;
-  return redirector->redirect_frame(thread, frame, argument, !is_entry(own));
+  PyObject* result = redirector->redirect_frame(thread, frame, argument, !is_entry(own));
+  if (version::kEventsAreInCode && result == nullptr) {
+    hide_from_watchers(thread, own);
+  }
+  return result;
 }
 
 PyTypeObject* redirector_type() {
@@ -102,11 +109,20 @@ std::string redirect_bytecode() {
   return code;
 }
 
-}  // namespace
-
+// Stands for the NULL of the calling convention, which a function cannot return.
 PyObject* redirect_null() {
   static PyObject* object = nullptr;
   return once(object, [] { return PyObject_CallNoArgs(reinterpret_cast<PyObject*>(&PyBaseObject_Type)); });
+}
+
+}  // namespace
+
+PyObject* redirect_result(PyObject* top) { return top != nullptr ? top : Py_NewRef(redirect_null()); }
+
+PyObject* redirect_to_empty_stack(Frame* frame, PyCodeObject* code, int unit, int previous) {
+  PyObject* last = std::exchange(locals_of(frame)[slot_count(code) - 1], nullptr);
+  redirect(frame, code, unit, -1, previous);
+  return redirect_result(last);
 }
 
 Ref make_redirect_function(const char* name, RedirectFunction redirect_frame, bool takes_argument) {

@@ -14,8 +14,12 @@ namespace tagalong::cpython {
 // notice the change, so the function must not make it. `argument` is null for functions without one.
 using RedirectFunction = PyObject* (*)(PyThreadState* thread, Frame* frame, PyObject* argument, bool can_redirect);
 
-// A RedirectFunction returns this object (borrowed here) to push the NULL of the calling convention.
-PyObject* redirect_null();
+// What a RedirectFunction returns for the value on top of the stack, which may be the NULL of the calling convention.
+// Steals the reference.
+PyObject* redirect_result(PyObject* top);
+// Redirects a frame to an empty stack, in code that has a local slot, and returns what the RedirectFunction has to
+// return: the interpreter puts it into the last slot. The rest is as for redirect().
+PyObject* redirect_to_empty_stack(Frame* frame, PyCodeObject* code, int unit, int previous);
 
 // The Python function that bytecode calls with no argument or one. Null with an exception set.
 Ref make_redirect_function(const char* name, RedirectFunction redirect_frame, bool takes_argument);

@@ -101,7 +101,8 @@ void move_to_frame_object(PyThreadState* thread, PyFrameObject* object, Frame* f
 // the frame has been running already there must be no such event, so the first event is hidden.
 class HiddenCall {
  public:
-  explicit HiddenCall(PyThreadState* thread) : thread_(thread), outer_(std::exchange(t_hidden, this)) {
+  HiddenCall(PyThreadState* thread, const PyCodeObject* code)
+      : thread_(thread), outer_(std::exchange(t_hidden, this)), code_(code) {
     hide(trace_, thread->c_tracefunc, watch<&HiddenCall::trace_, &PyThreadState::c_tracefunc>);
     hide(profile_, thread->c_profilefunc, watch<&HiddenCall::profile_, &PyThreadState::c_profilefunc>);
   }
@@ -112,6 +113,9 @@ class HiddenCall {
     restore(trace_, thread_->c_tracefunc, watch<&HiddenCall::trace_, &PyThreadState::c_tracefunc>);
     restore(profile_, thread_->c_profilefunc, watch<&HiddenCall::profile_, &PyThreadState::c_profilefunc>);
     t_hidden = outer_;
+  }
+  static bool takes_throw(const PyCodeObject* code) {
+    return t_hidden != nullptr && t_hidden->code_ == code && std::exchange(t_hidden->code_, nullptr) != nullptr;
   }
 
  private:
@@ -137,6 +141,7 @@ class HiddenCall {
   static thread_local HiddenCall* t_hidden;
   PyThreadState* thread_;
   HiddenCall* outer_;
+  const PyCodeObject* code_;  // null: its first event has come
   Py_tracefunc trace_ = nullptr;
   Py_tracefunc profile_ = nullptr;
 };
@@ -223,6 +228,7 @@ PyObject* evaluate(PyThreadState* thread, Frame* frame, bool raise) {
 }  // namespace
 
 PyObject* run_frame(PyThreadState* thread, Frame* frame, int unit, int depth, bool raise) {
+  version::prepare_for_events(thread, code_of(frame));
   if (raise) {
     set_raising(frame, unit);
   } else {
@@ -231,10 +237,12 @@ PyObject* run_frame(PyThreadState* thread, Frame* frame, int unit, int depth, bo
   frame->stacktop = code_of(frame)->co_nlocalsplus + depth;
   std::optional<HiddenCall> hidden;
   if (raise && is_watched(thread) && thread->tracing == 0) {
-    hidden.emplace(thread);
+    hidden.emplace(thread, code_of(frame));
   }
   return evaluate(thread, frame, raise);
 }
+
+bool takes_hidden_throw(const PyCodeObject* code) { return HiddenCall::takes_throw(code); }
 
 PyObject* start_frame(PyThreadState* thread, Frame* frame) {
   version::set_next(frame, units_of(code_of(frame)));
@@ -244,7 +252,9 @@ PyObject* start_frame(PyThreadState* thread, Frame* frame) {
 namespace {
 
 void take_code(Frame* frame, PyCodeObject* code) {
+  version::prepare_for_events(thread_state(), code);
   if (code_of(frame) != code) {
+    version::copy_local_events(code_of(frame), code);
     TAGALONG_CHECK(code->co_nlocalsplus == code_of(frame)->co_nlocalsplus, "{} slots instead of {}",
                    code->co_nlocalsplus, code_of(frame)->co_nlocalsplus);
     Py_INCREF(code);
@@ -256,11 +266,13 @@ void take_code(Frame* frame, PyCodeObject* code) {
 
 }  // namespace
 
-void redirect(Frame* frame, PyCodeObject* code, int unit, int depth) {
+void redirect(Frame* frame, PyCodeObject* code, int unit, int depth, int previous) {
   take_code(frame, code);
-  version::set_next(frame, units_of(code) + unit);
+  version::set_next(frame, units_of(code) + unit, units_of(code) + previous);
   frame->stacktop = code->co_nlocalsplus + depth;
 }
+
+void redirect(Frame* frame, PyCodeObject* code, int unit, int depth) { redirect(frame, code, unit, depth, unit); }
 
 void redirect_raising(Frame* frame, PyCodeObject* code, int unit, int depth) {
   take_code(frame, code);

@@ -99,12 +99,18 @@ PyObject* start_frame(PyThreadState* thread, Frame* frame);
 // frame is popped; the frame of a generator is not, but in some versions it has been cleared if the generator has
 // ended.
 PyObject* run_frame(PyThreadState* thread, Frame* frame, int unit, int depth, bool raise);
+// For the first event of a frame that run_frame() runs with `raise`, in this code: true. To enter a frame so is a
+// "throw" event, which tools must not be told of.
+bool takes_hidden_throw(const PyCodeObject* code);
 
 // --- changing a frame that waits for a redirect (cpython/frame_redirect.h)
 
 // Makes the frame continue at code unit `unit` of `code` with `depth` values on its stack; the redirect's result is
 // pushed on top.
 void redirect(Frame* frame, PyCodeObject* code, int unit, int depth);
+// The same, as if the instruction at the unit `previous` had been executed before it. Trace functions are told of a
+// line if that instruction is in another line.
+void redirect(Frame* frame, PyCodeObject* code, int unit, int depth, int previous);
 // Makes the frame continue as if the instruction at `unit` had raised an exception. In some versions the interpreter
 // looks for the handler just in front of the place that it shows. So where this is a handler of its own, the place is
 // one unit behind, which is shown wrongly if the instruction has no further units.

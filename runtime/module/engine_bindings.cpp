@@ -10,7 +10,8 @@
 #include "rewriter/base/errors.h"
 #include "rewriter/base/text.h"
 #include "rewriter/code.h"
-#include "rewriter/cpython/black_box.h"
+#include "rewriter/cpython/black_box/black_box.h"
+#include "rewriter/cpython/black_box/monitoring.h"
 #include "rewriter/cpython/code_link.h"
 #include "rewriter/cpython/eval_hook.h"
 #include "rewriter/cpython/first_call.h"
@@ -478,6 +479,7 @@ py::object record(const py::object& function, const py::tuple& args, const py::d
 
 void export_engine() {
   cpython::show_originals();
+  cpython::set_replacement_of(runtime::replay_code_in_place_of);
   cpython::watch_foreign_hooks();
   runtime::handle_first_calls();
   runtime::watch_process();

@@ -95,15 +95,34 @@ bool wants_recording(PyThreadState* thread, Frame* frame, CodeRecord& record, st
   return is_wanted && !record.retirement.is_retired() && can_record(frame, entry);
 }
 
+// What the anchor's iterator gives for a pending change. `unit`: of the stub.
+PyObject* ask_for_change(PyThreadState* thread, Frame* frame, Ref anchor, int unit) {
+  const bool asks_again = anchor_at(anchor.get()).entry == 0;  // the stub of a call has a second question
+  commit_pending_change(frame, std::move(anchor));
+  if (asks_again) {
+    return nullptr;
+  }
+  // The stub is all in one line: a trace function that was set meanwhile is told only of lines that differ from it.
+  cpython::set_location(frame, unit);
+  cpython::expect_redirect(thread);
+  Py_RETURN_NONE;
+}
+
 PyObject* anchor_next(PyObject* self) {
   PyThreadState* thread = cpython::thread_state();
   CodeRecord& record = **anchor_at(self).record;
   const std::size_t entry = anchor_at(self).entry;
+  Frame* frame = cpython::current_frame(thread);
+  const int depth = record.code.entries[entry].place.depth;
+  if (goes_on_as_written(thread, frame, record, static_cast<std::size_t>(depth))) [[unlikely]] {
+    note_left_out(thread, record);
+    set_pending_change(FrameChange::kRestore, entry, frame, depth);
+    return ask_for_change(thread, frame, Ref::create(self), cpython::unit_of(frame));
+  }
   if ((entry == 0 && record.measurements.skips_call()) || !may_replay(thread, record, entry)) {
     return nullptr;
   }
   free_deferred();
-  Frame* frame = cpython::current_frame(thread);
   if (record.retirement.is_retired() && entry == 0) {
     record.retirement.restore_function(frame);
     return nullptr;
@@ -141,14 +160,7 @@ PyObject* anchor_next(PyObject* self) {
     }
     set_pending_change(FrameChange::kRecord, entry, frame, place.place.depth);
   }
-  commit_pending_change(frame, std::move(keep));
-  if (entry == 0) {
-    return nullptr;
-  }
-  // The stub is all in one line: a trace function that was set meanwhile is told only of lines that differ from it.
-  cpython::set_location(frame, unit);
-  cpython::expect_redirect(thread);
-  Py_RETURN_NONE;
+  return ask_for_change(thread, frame, std::move(keep), unit);
 }
 
 void anchor_dealloc(PyObject* self) {
@@ -194,6 +206,11 @@ void register_anchor(PyCodeObject* original, PyObject* anchor) { anchors()[origi
 PyObject* anchor_of(PyCodeObject* code) {
   const auto row = anchors().find(cpython::original_of(code));
   return row == anchors().end() ? nullptr : row->second;
+}
+
+PyCodeObject* replay_code_in_place_of(PyCodeObject* original) {
+  PyObject* anchor = anchor_of(original);
+  return anchor == nullptr ? nullptr : record_of(anchor)->code.replay_code.get();
 }
 
 bool note_left_out(PyThreadState* thread, CodeRecord& record) {

@@ -24,9 +24,6 @@ struct Pending {
 };
 thread_local Pending t_pending;
 
-// The value that the redirect function returns is pushed on the frame's stack: the stack's top.
-PyObject* pushed(PyObject* top) { return top != nullptr ? top : Py_NewRef(cpython::redirect_null()); }
-
 PyObject* start_recording(PyThreadState* thread, Frame* frame, const Ref& anchor, std::size_t entry,
                           const std::vector<PyObject*>& stack) {
   CodeRecord& record = *record_of(anchor.get());
@@ -34,7 +31,7 @@ PyObject* start_recording(PyThreadState* thread, Frame* frame, const Ref& anchor
   const recorder::DecodedCode::Entry place = record.code.entries[entry].place;
   std::ranges::copy(stack, cpython::stack_base(frame));
   // With an empty stack the pad removes the pushed value.
-  PyObject* top = place.depth > 0 ? pushed(stack.back()) : Py_NewRef(Py_None);
+  PyObject* top = place.depth > 0 ? cpython::redirect_result(stack.back()) : Py_NewRef(Py_None);
   const int depth = std::max(place.depth - 1, 0);
   const auto first = static_cast<std::size_t>(place.first);
   try {
@@ -59,34 +56,53 @@ PyObject* start_recording(PyThreadState* thread, Frame* frame, const Ref& anchor
   return top;
 }
 
+PyObject* go_on_in_original(Frame* frame, const TracedCode& code, int instruction, int previous,
+                            const std::vector<PyObject*>& stack) {
+  const replay::CodeShape& shape = *code.decoded().shape;
+  const int unit = shape.starts[static_cast<std::size_t>(instruction)];
+  const int before = previous < 0 ? unit : shape.units[static_cast<std::size_t>(previous)];
+  if (stack.empty()) {
+    return cpython::redirect_to_empty_stack(frame, shape.code.get(), unit, before);
+  }
+  std::ranges::copy(stack, cpython::stack_base(frame));
+  cpython::redirect(frame, shape.code.get(), unit, static_cast<int>(stack.size()) - 1, before);
+  return cpython::redirect_result(stack.back());
+}
+
 PyObject* restore_original(Frame* frame, const TracedCode& code, std::size_t entry,
                            const std::vector<PyObject*>& stack) {
   const recorder::DecodedCode::Entry& place = code.entries[entry].place;
-  const replay::CodeShape& shape = *code.decoded().shape;
-  std::ranges::copy(stack, cpython::stack_base(frame));
-  cpython::redirect(frame, shape.code.get(), shape.starts[static_cast<std::size_t>(place.first)], place.depth - 1);
-  return pushed(stack.back());
+  const bool is_behind = place.first == place.resume + 1;  // of the RESUME; a header's line is told at its stub
+  return go_on_in_original(frame, code, place.first, is_behind ? place.resume : place.first, stack);
 }
 
-PyObject* take_side_exit(Frame* frame, const TracedCode& code, replay::SideExit&& side_exit) {
+PyObject* raise(replay::SideExit&& side_exit) {
+  PyErr_Restore(side_exit.type.release(), side_exit.value.release(), side_exit.traceback.release());
+  return nullptr;
+}
+
+PyObject* take_side_exit(Frame* frame, const TracedCode& code, replay::SideExit&& side_exit, bool to_original) {
   const auto instruction = static_cast<std::size_t>(side_exit.instruction);
-  const std::vector<int>& depths = code.decoded().shape->depths;
-  TAGALONG_CHECK(side_exit.raise || std::cmp_equal(side_exit.stack.size(), depths[instruction]),
+  const replay::CodeShape& shape = *code.decoded().shape;
+  const std::vector<PyObject*>& stack = side_exit.stack;
+  TAGALONG_CHECK(side_exit.raise || std::cmp_equal(stack.size(), shape.depths[instruction]),
                  "a side exit to instruction {} of {} with {} values on the stack, not {}", instruction, code.name(),
-                 side_exit.stack.size(), depths[instruction]);
-  const bool pushes = !side_exit.raise && !side_exit.stack.empty();
-  PyObject* top = pushes ? pushed(side_exit.stack.back()) : nullptr;
-  const auto depth = static_cast<std::ptrdiff_t>(side_exit.stack.size()) - (pushes ? 1 : 0);
-  std::copy_n(side_exit.stack.begin(), depth, cpython::stack_base(frame));
+                 stack.size(), shape.depths[instruction]);
+  const int depth = static_cast<int>(stack.size());
   PyCodeObject* replay_code = cpython::code_of(frame);
   if (side_exit.raise) {
-    cpython::redirect_raising(frame, replay_code, code.replay_code.shown[instruction], static_cast<int>(depth));
-    PyErr_Restore(side_exit.type.release(), side_exit.value.release(), side_exit.traceback.release());
-    return nullptr;
+    std::ranges::copy(stack, cpython::stack_base(frame));
+    cpython::redirect_raising(frame, to_original ? shape.code.get() : replay_code,
+                              (to_original ? shape.shown : code.replay_code.shown)[instruction], depth);
+    return raise(std::move(side_exit));
   }
-  if (pushes) {
-    cpython::redirect(frame, replay_code, code.replay_code.starts[instruction], static_cast<int>(depth));
-    return top;
+  if (to_original) {
+    return go_on_in_original(frame, code, side_exit.instruction, code.decoded().previous(side_exit.instruction), stack);
+  }
+  if (depth > 0) {
+    std::copy_n(stack.begin(), depth - 1, cpython::stack_base(frame));
+    cpython::redirect(frame, replay_code, code.replay_code.starts[instruction], depth - 1);
+    return cpython::redirect_result(stack.back());
   }
   cpython::redirect(frame, replay_code, code.replay_code.pads[instruction], 0);
   Py_RETURN_NONE;
@@ -107,7 +123,8 @@ PyObject* redirect_frame(PyThreadState* thread, Frame* frame, PyObject* /*argume
     case FrameChange::kNone:
       break;
   }
-  return take_side_exit(frame, record.code, std::move(pending.side_exit));
+  const bool to_original = goes_on_as_written(thread, frame, record, pending.side_exit.stack.size());
+  return take_side_exit(frame, record.code, std::move(pending.side_exit), to_original);
 }
 
 PyObject* redirect_next(PyObject* /*self*/) {
@@ -121,6 +138,12 @@ PyObject* redirect_next(PyObject* /*self*/) {
 PyObject* redirect_repr(PyObject* /*self*/) { return PyUnicode_FromString("<redirect>"); }
 
 }  // namespace
+
+bool goes_on_as_written(const PyThreadState* thread, const Frame* frame, const CodeRecord& record, std::size_t depth) {
+  return version::kEventsAreInCode && cpython::has_watcher(thread) &&
+         cpython::code_of(frame) == record.code.replay_code.get() &&
+         (depth > 0 || cpython::slot_count(record.code.original()) > 0);
+}
 
 void set_pending_change(FrameChange change, std::size_t entry, replay::SideExit&& side_exit) {
   detail::pending_change = change;

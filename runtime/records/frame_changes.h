@@ -14,7 +14,7 @@ enum class FrameChange : std::uint8_t {
   kNone,
   kSideExit,  // the frame gets the state of a side exit and continues there
   kRecord,    // in recording code
-  kRestore,   // in the original code, since the replay code is retired
+  kRestore,   // in the original code, since the replay code is retired, or a tool has events
 };
 
 namespace detail {
@@ -25,6 +25,9 @@ inline constinit thread_local FrameChange pending_change = FrameChange::kNone;
 void set_pending_change(FrameChange change, std::size_t entry, replay::SideExit&& side_exit);
 // The stack is what the frame has now, up to this depth.
 void set_pending_change(FrameChange change, std::size_t entry, cpython::Frame* frame, int depth);
+// Whether the frame, with so many values on its stack, leaves replay code, since a tool has its events in the code.
+bool goes_on_as_written(const PyThreadState* thread, const cpython::Frame* frame, const CodeRecord& record,
+                        std::size_t depth);
 // Of this frame. `anchor` keeps its record alive until then.
 void commit_pending_change(cpython::Frame* frame, Ref anchor);
 

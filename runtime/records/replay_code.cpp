@@ -217,6 +217,7 @@ CodeRef build(const std::shared_ptr<const recorder::DecodedCode>& decoded, Ref* 
     }
   }
   link(encoded.code, *decoded, made.units, std::move(pad_places));
+  version::copy_local_events(decoded->shape->code.get(), encoded.code.get());
   note_maker(encoded.code, assembly);
   note_armed(encoded.code, armed);
   const bool has_headers = decoded->entries.back().place == DecodedCode::Place::kHeader;

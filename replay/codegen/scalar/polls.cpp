@@ -12,7 +12,7 @@ namespace tagalong::replay::native {
 void PollCode::leave_if_watched() {
   Label& slow_path = exits_.bail();
   asm_.mov(rax, ptr[r15 + offsetof(Frame, thread)]);
-  version::machine::if_watched(asm_, rax, slow_path);
+  version::machine::if_watched(asm_, rax, rcx, slow_path);
   asm_.mov(rax, reinterpret_cast<std::size_t>(cpython::kTraceMalloc));
   asm_.cmp(dword[rax], 0);
   asm_.jne(slow_path);

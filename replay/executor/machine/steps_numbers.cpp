@@ -9,6 +9,7 @@
 #include "replay/objects/sequence_items.h"
 #include "rewriter/cpython/objects/exact_numbers.h"
 #include "rewriter/cpython/requests.h"
+#include "version/builtins.h"
 
 namespace tagalong::replay {
 
@@ -69,7 +70,8 @@ StepResult execute_operator(RunState& state, const Step& step, PyObject* left, P
   if ((step.op == Op::to_bool || step.op == Op::unary_not) && (PyBool_Check(left) || left == Py_None)) {
     return store_truth(state, step, (left == Py_True) == (step.op == Op::to_bool));
   }
-  if (!are_exact_numbers(left, right) && !operator_runs_no_user_code(state, step, left, right) &&
+  const bool warns = version::kInvertingBoolWarns && step.op == Op::unary_op && PyBool_Check(left);
+  if ((!are_exact_numbers(left, right) || warns) && !operator_runs_no_user_code(state, step, left, right) &&
       !sync_frames(state, step)) {
     return StepResult::kRaised;
   }

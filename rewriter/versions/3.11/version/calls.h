@@ -8,6 +8,10 @@ namespace tagalong::version {
 // Whether the recursion limit counts calls that C code makes as well as frames.
 inline constexpr bool kLimitCountsCalls = true;
 
+// Whether an AttributeError of a getter that is written in Python is told the object and the name, in an instruction
+// that loads no method. The specialised instruction does not do so.
+inline constexpr bool kGetterErrorsGetName = true;
+
 // What the interpreter calls for a function that is written in Python.
 inline vectorcallfunc function_vectorcall() { return _PyFunction_Vectorcall; }
 

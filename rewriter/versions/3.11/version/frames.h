@@ -22,6 +22,13 @@ inline Frame*& current_frame(PyThreadState* thread) { return thread->cframe->cur
 inline int& recursion_left(PyThreadState* thread) { return thread->recursion_remaining; }
 // Whether a trace or profile function watches this thread.
 inline bool has_watcher(const PyThreadState* thread) { return thread->cframe->use_tracing != 0; }
+// Whether trace functions get their events from instructions that the interpreter has changed for them.
+inline constexpr bool kEventsAreInCode = false;
+inline void prepare_for_events(const PyThreadState* /*thread*/, PyCodeObject* /*code*/) {}
+// There is no sys.monitoring.
+inline void keep_monitoring_functions() {}
+inline void note_local_events(PyCodeObject* /*code*/) {}
+inline void copy_local_events(PyCodeObject* /*from*/, PyCodeObject* /*to*/) {}
 
 inline PyCodeObject* code_of(const Frame* frame) { return frame->f_code; }
 inline PyFunctionObject* function_of(const Frame* frame) { return frame->f_func; }
@@ -41,6 +48,7 @@ inline const CodeUnit** place_field(Frame* frame) {
 }
 // Makes the frame go on at the code unit when the interpreter comes back to it.
 inline void set_next(Frame* frame, CodeUnit* unit) { set_place(frame, unit - 1); }
+inline void set_next(Frame* frame, CodeUnit* unit, CodeUnit* /*previous*/) { set_next(frame, unit); }
 // `first`: the first code unit of the frame's code.
 inline bool has_started(const Frame* frame, const CodeUnit* first) { return place_of(frame) != first - 1; }
 // Makes the frame's instruction at the code unit raise the exception that is set.

@@ -42,8 +42,8 @@ inline void load_dict_version(Code& code, const Reg64& version, const Reg64& dic
   code.mov(version, code.qword[dict + offsetof(PyDictObject, ma_version_tag)]);
 }
 
-// Goes to `watched` if a trace or profile function watches the thread; clobbers the register of the thread.
-inline void if_watched(Code& code, const Reg64& thread, const Label& watched) {
+// Goes to `watched` if a trace or profile function watches the thread; clobbers the registers.
+inline void if_watched(Code& code, const Reg64& thread, const Reg64& /*scratch*/, const Label& watched) {
   code.mov(thread, code.qword[thread + offsetof(PyThreadState, cframe)]);
   code.cmp(code.byte[thread + offsetof(_PyCFrame, use_tracing)], 0);
   code.jne(watched);

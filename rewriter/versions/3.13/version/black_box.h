@@ -1,4 +1,4 @@
-// How functions that show code objects are called in CPython 3.13, for cpython/black_box.h.
+// How functions that show code objects are called in CPython 3.13, for cpython/black_box/black_box.h.
 #pragma once
 
 #include <Python.h>

@@ -3,6 +3,10 @@
 
 #include <Python.h>
 
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+
 #define Py_BUILD_CORE 1  // NOLINT: what the header asks for
 #include <internal/pycore_frame.h>
 #undef Py_BUILD_CORE
@@ -17,9 +21,34 @@ using rewriter::CodeUnit;
 inline PyThreadState* thread_state() { return PyThreadState_GetUnchecked(); }
 inline Frame*& current_frame(PyThreadState* thread) { return thread->current_frame; }
 inline int& recursion_left(PyThreadState* thread) { return thread->py_recursion_remaining; }
-// Whether a trace or profile function watches this thread.
+
+// Whether trace functions and tools get their events from instructions that the interpreter has changed for them. What
+// is in front of the first RESUME is not changed.
+inline constexpr bool kEventsAreInCode = true;
+// The events that tools of sys.monitoring and trace functions have asked for have a version, which stands above the
+// requests in the eval breaker and in code objects whose instructions have been changed for it.
+inline constexpr std::uintptr_t kEventsVersion = ~std::uintptr_t{0xff};
+// A version in which no tool has events.
+extern std::uintptr_t quiet_version;
+// Whether a tool has events; finds the quiet version.
+bool has_tool(const PyThreadState* thread);
+// Whether a trace or profile function watches this thread, or a tool some code.
 inline bool has_watcher(const PyThreadState* thread) {
-  return thread->c_tracefunc != nullptr || thread->c_profilefunc != nullptr;
+  return thread->c_tracefunc != nullptr || thread->c_profilefunc != nullptr ||
+         ((thread->eval_breaker & kEventsVersion) != quiet_version && has_tool(thread));
+}
+// Keeps the functions of sys.monitoring that the others call, before they are replaced.
+void keep_monitoring_functions();
+// To be called when the events of a tool in this code have been changed.
+void note_local_events(PyCodeObject* code);
+// Gives code that replaces other code the events that were asked for in that.
+void copy_local_events(PyCodeObject* from, PyCodeObject* to);
+// Changes the instructions of code for the events, which the interpreter does only where code begins.
+void prepare_for_events(PyCodeObject* code);
+inline void prepare_for_events(const PyThreadState* thread, PyCodeObject* code) {
+  if (code->_co_instrumentation_version != (thread->eval_breaker & kEventsVersion)) {
+    prepare_for_events(code);
+  }
 }
 
 inline PyCodeObject* code_of(const Frame* frame) { return reinterpret_cast<PyCodeObject*>(frame->f_executable); }
@@ -48,6 +77,15 @@ inline const CodeUnit** place_field(Frame* frame) {
 inline void set_next(Frame* frame, CodeUnit* unit) {
   set_place(frame, unit);
   frame->return_offset = 0;
+}
+// The same, as if the instruction at `previous` had been executed before: whether a line begins depends on it.
+inline void set_next(Frame* frame, CodeUnit* unit, CodeUnit* previous) {
+  const std::ptrdiff_t distance = unit - previous;
+  if (distance < 0 || distance > std::numeric_limits<decltype(frame->return_offset)>::max()) {
+    return set_next(frame, unit);
+  }
+  set_place(frame, previous);
+  frame->return_offset = static_cast<decltype(frame->return_offset)>(distance);
 }
 // `first`: the first code unit of the frame's code.
 inline bool has_started(const Frame* frame, const CodeUnit* first) { return place_of(frame) != first; }

@@ -59,11 +59,18 @@ inline void load_dict_version(Code& code, const Reg64& version, const Reg64& dic
   code.shr(version, kNoVersionBits);
 }
 
-// Goes to `watched` if a trace or profile function watches the thread; clobbers the register of the thread.
-inline void if_watched(Code& code, const Reg64& thread, const Label& watched) {
+// Goes to `watched` if a trace or profile function watches the thread, or perhaps a tool all threads; clobbers the
+// registers.
+inline void if_watched(Code& code, const Reg64& thread, const Reg64& scratch, const Label& watched) {
   code.cmp(code.qword[thread + offsetof(PyThreadState, c_tracefunc)], 0);
   code.jne(watched);
   code.cmp(code.qword[thread + offsetof(PyThreadState, c_profilefunc)], 0);
+  code.jne(watched);
+  code.mov(thread, code.qword[thread + offsetof(PyThreadState, eval_breaker)]);
+  static_assert(kEventsVersion == ~std::uintptr_t{0xff});
+  code.mov(thread.cvt8(), 0);
+  code.mov(scratch, reinterpret_cast<std::size_t>(&quiet_version));
+  code.cmp(thread, code.qword[scratch]);
   code.jne(watched);
 }
 

@@ -1,10 +1,11 @@
-#include "rewriter/cpython/black_box.h"
+#include "rewriter/cpython/black_box/black_box.h"
 
 #include <string_view>
 #include <utility>
 #include <vector>
 
 #include "rewriter/base/errors.h"
+#include "rewriter/cpython/black_box/monitoring.h"
 #include "rewriter/cpython/code_link.h"
 #include "rewriter/cpython/first_call.h"
 #include "rewriter/cpython/frames.h"
@@ -414,6 +415,7 @@ void show_originals() {
       definition_of("marshal", "dumps"), version::kMarshalFlags, marshal_code<&Inherited::marshal_dumps>);
   g_inherited.marshal_dump = replace_method<version::MarshalFunction>(
       definition_of("marshal", "dump"), version::kMarshalFlags, marshal_code<&Inherited::marshal_dump>);
+  show_originals_to_tools();
 }
 
 }  // namespace tagalong::cpython
