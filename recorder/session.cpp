@@ -38,6 +38,10 @@ Session::~Session() {
   }
 }
 
+void Session::note_written_local(const cpython::Frame* frame) {
+  has_written_local_ = has_written_local_ || std::ranges::find(frames_, frame, &ShadowFrame::live) != frames_.end();
+}
+
 bool Session::is_own_frame(const cpython::Frame* frame) const {
   return !finished_ && !paused_ && frames_.back().live == frame;
 }
@@ -46,6 +50,10 @@ bool Session::is_own_frame(const cpython::Frame* frame) const {
 bool Session::may_continue() {
   if (cpython::must_run_eagerly(thread_)) {
     stop(Stop::k_watched);  // the tool that watches has to see the original code
+    return false;
+  }
+  if (has_written_local_) {
+    stop(Stop::k_written_local);
     return false;
   }
   if (static_cast<int>(graph_.nodes.size()) > limits_.nodes) {

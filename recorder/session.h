@@ -61,6 +61,7 @@ class Session final : public Recording, public std::enable_shared_from_this<Sess
   bool put_array_operation(cpython::Frame* frame, int instruction);
   // Whether the instruction is the last one of the frame.
   [[nodiscard]] bool returns(cpython::Frame* frame, int instruction) const;
+  void note_written_local(const cpython::Frame* frame) override;
   // Whether eager execution polls the eval breaker at this hook.
   [[nodiscard]] bool is_poll_place(const cpython::Frame* frame, int instruction, bool is_after) const;
 
@@ -86,6 +87,7 @@ class Session final : public Recording, public std::enable_shared_from_this<Sess
   PyObject* run_opaque(cpython::Frame* frame, int throw_flag, bool is_direct);
 
   [[nodiscard]] bool is_own_frame(const cpython::Frame* frame) const;
+  bool has_written_local_ = false;
   bool may_continue();
   [[nodiscard]] ArrayPlace array_place(cpython::Frame* frame, int instruction) const;
   void release_refused_arguments();

@@ -10,6 +10,7 @@
 #include <memory>
 #include <vector>
 
+#include "rewriter/cpython/frames.h"
 #include "rewriter/cpython/stacks.h"
 
 namespace tagalong::recorder {
@@ -23,6 +24,8 @@ class Recording {
 
   // Whether the recording is paused while code runs that it does not record, such as an opaque call.
   [[nodiscard]] bool is_paused() const { return paused_; }
+  // The program has assigned to a variable of a frame, which the recording has not seen.
+  virtual void note_written_local(const cpython::Frame* frame) = 0;
 
  protected:
   friend class Pause;
@@ -51,6 +54,14 @@ class Recordings {
   [[nodiscard]] bool has_any(const Wanted& wanted) const {
     return std::ranges::any_of(
         slots_, [&](const Slot& slot) { return slot.recording != nullptr && wanted(*slot.recording, slot.stack); });
+  }
+
+  void note_written_local(const cpython::Frame* frame) const {
+    for (const Slot& slot : slots_) {
+      if (slot.recording != nullptr) {
+        slot.recording->note_written_local(frame);
+      }
+    }
   }
 
   // Called in the child of a fork, where recordings of other threads never continue.

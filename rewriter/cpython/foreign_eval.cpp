@@ -49,12 +49,12 @@ void set_evaluation(PyInterpreterState* interpreter, _PyFrameEvalFunction functi
     interpreter->eval_frame = is_default ? nullptr : function;
     if (interpreter == g_interpreter) {
       g_foreign = nullptr;
-      has_foreign_evaluation = 0;
+      reasons_to_leave &= ~kForeignEvaluation;
     }
     return;
   }
   g_foreign = function;
-  has_foreign_evaluation = 1;
+  reasons_to_leave |= kForeignEvaluation;
   interpreter->eval_frame = evaluate_foreign;
 }
 
@@ -102,7 +102,7 @@ PyObject* internal_filename() {
   return once(name, [] { return PyUnicode_InternFromString("<tagalong>"); });
 }
 
-int has_foreign_evaluation = 0;
+int reasons_to_leave = 0;
 
 void suspend_evaluation_function(PyThreadState* thread) {
   g_aside = std::exchange(thread->interp->eval_frame, nullptr);

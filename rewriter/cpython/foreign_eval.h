@@ -16,9 +16,11 @@ namespace tagalong::cpython {
 void watch_evaluation_functions(_PyFrameEvalFunction own);
 
 // Not 0 while another tool's function is installed, if installations are watched.
-extern int has_foreign_evaluation;
+extern int reasons_to_leave;
+inline constexpr int kForeignEvaluation = 1;
+inline constexpr int kWrittenLocals = 2;  // the program has assigned to a variable of a frame in a run
 // Whether another tool watches the thread or evaluates its frames: then the original instructions run.
-inline bool must_run_eagerly(PyThreadState* thread) { return is_watched(thread) || has_foreign_evaluation != 0; }
+inline bool must_run_eagerly(PyThreadState* thread) { return is_watched(thread) || reasons_to_leave != 0; }
 
 // During a redirect no evaluation function may be installed, because the interpreter would not inline the call. The two
 // functions are called in turn, and nothing can be installed between the two calls.

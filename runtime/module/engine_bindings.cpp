@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "recorder/base/recordings.h"
+#include "replay/executor/written_locals.h"
 #include "replay/ir/printer.h"
 #include "rewriter/base/errors.h"
 #include "rewriter/base/text.h"
@@ -15,6 +17,7 @@
 #include "rewriter/cpython/code_link.h"
 #include "rewriter/cpython/eval_hook.h"
 #include "rewriter/cpython/first_call.h"
+#include "rewriter/cpython/objects/locals_proxy.h"
 #include "runtime/base/events.h"
 #include "runtime/base/options.h"
 #include "runtime/counters.h"
@@ -480,6 +483,10 @@ py::object record(const py::object& function, const py::tuple& args, const py::d
 void export_engine() {
   cpython::show_originals();
   cpython::set_replacement_of(runtime::replay_code_in_place_of);
+  cpython::watch_written_locals([](const cpython::Frame* frame, int slot) {
+    replay::note_written_local(frame, slot);
+    recorder::Recordings::all().note_written_local(frame);
+  });
   cpython::watch_foreign_hooks();
   runtime::handle_first_calls();
   runtime::watch_process();

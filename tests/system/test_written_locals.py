@@ -99,8 +99,23 @@ def f(n):
     "by update": """
 def f(n):
     y = z = n
-    sys._getframe().f_locals.update(y=1, z=2)
+    sys._getframe().f_locals.update({"y": 1, "z": 2})
     return y, z
+""",
+    "by the operator": """
+def f(n):
+    y = z = n
+    own = sys._getframe().f_locals
+    own |= {"y": 1}
+    own.setdefault("z", 5)
+    return y, z
+""",
+    "of an unbound variable": """
+def f(n):
+    if n < 0:
+        y = 3
+    sys._getframe().f_locals.setdefault("y", n)
+    return y
 """,
     "by a kept proxy": """
 def f(n):

@@ -16,7 +16,7 @@ void PollCode::leave_if_watched() {
   asm_.mov(rax, reinterpret_cast<std::size_t>(cpython::kTraceMalloc));
   asm_.cmp(dword[rax], 0);
   asm_.jne(slow_path);
-  asm_.mov(rax, reinterpret_cast<std::size_t>(&cpython::has_foreign_evaluation));
+  asm_.mov(rax, reinterpret_cast<std::size_t>(&cpython::reasons_to_leave));
   asm_.cmp(dword[rax], 0);
   asm_.jne(slow_path);
 }

@@ -4,6 +4,7 @@
 
 #include "replay/executor/finalisers.h"
 #include "replay/executor/machine/boxing.h"
+#include "replay/executor/written_locals.h"
 #include "replay/objects/overloads.h"
 #include "rewriter/base/errors.h"
 #include "rewriter/cpython/first_call.h"
@@ -120,7 +121,7 @@ void write_locals(RunState& state, cpython::Frame* frame, const LoweredSnapshot&
     const std::int32_t place = snapshot.locals[slot];
     PyObject* value = place < 0 ? nullptr : state.registers[place];
     PyObject* old = slots[slot];
-    if (old != value) {
+    if (old != value && !is_written(state.run, frame, slot)) {
       slots[slot] = Py_XNewRef(value);
       Py_XDECREF(old);
     }
@@ -144,7 +145,7 @@ void sync_local(RunState& state, const Step& step) {
   PyObject** slots = cpython::locals_of(state.run.frames[level]);
   PyObject* value = state.registers[state.program.registers_used[step.operands]];
   PyObject* old = slots[step.immediate];
-  if (old != value) {
+  if (old != value && !is_written(state.run, state.run.frames[level], static_cast<std::size_t>(step.immediate))) {
     slots[step.immediate] = Py_XNewRef(value);
     state.run.synced_keys[level] = -1;
     Py_XDECREF(old);

@@ -35,6 +35,10 @@ inline PyFunctionObject* function_of(const Frame* frame) { return frame->f_func;
 // They take over the reference.
 inline void set_code(Frame* frame, PyCodeObject* code) { frame->f_code = code; }
 inline void set_function(Frame* frame, PyFunctionObject* function) { frame->f_func = function; }
+// Whether programs can assign to the variables of running frames, through frame.f_locals.
+inline constexpr bool kProgramsWriteLocals = false;
+inline PyTypeObject* locals_proxy_type() { return nullptr; }
+inline PyFrameObject* frame_of_proxy(PyObject* /*proxy*/) { return nullptr; }
 // Whether C code called this frame.
 inline bool is_entry(const Frame* frame) { return frame->is_entry; }
 

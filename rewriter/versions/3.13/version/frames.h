@@ -2,6 +2,7 @@
 #pragma once
 
 #include <Python.h>
+#include <frameobject.h>
 
 #include <cstddef>
 #include <cstdint>
@@ -59,6 +60,12 @@ inline PyFunctionObject* function_of(const Frame* frame) {
 inline void set_code(Frame* frame, PyCodeObject* code) { frame->f_executable = reinterpret_cast<PyObject*>(code); }
 inline void set_function(Frame* frame, PyFunctionObject* function) {
   frame->f_funcobj = reinterpret_cast<PyObject*>(function);
+}
+// Whether programs can assign to the variables of running frames, through frame.f_locals.
+inline constexpr bool kProgramsWriteLocals = true;
+inline PyTypeObject* locals_proxy_type() { return &PyFrameLocalsProxy_Type; }
+inline PyFrameObject* frame_of_proxy(PyObject* proxy) {
+  return reinterpret_cast<PyFrameLocalsProxyObject*>(proxy)->frame;
 }
 // Whether C code called this frame.
 inline bool is_entry(const Frame* frame) {
