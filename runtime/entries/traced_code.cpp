@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "rewriter/base/text.h"
+#include "rewriter/cpython/first_call.h"
 
 namespace tagalong::runtime {
 
@@ -10,6 +11,16 @@ using recorder::Limits;
 
 TracedCode::TracedCode(std::shared_ptr<const recorder::DecodedCode> decoded)
     : decoded_(std::move(decoded)), entries(*decoded_), limits_(&options().limits) {}
+
+PyCodeObject* TracedCode::as_written() {
+  if (!cpython::is_armed(original())) {
+    return original();
+  }
+  if (!copy_) {
+    copy_ = cpython::code_to_run(original());
+  }
+  return copy_.get();
+}
 
 std::string TracedCode::name() const { return cpython::readable(original()->co_qualname); }
 

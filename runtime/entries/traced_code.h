@@ -37,6 +37,10 @@ class TracedCode {
   [[nodiscard]] const recorder::DecodedCode& decoded() const { return *decoded_; }
   [[nodiscard]] const std::shared_ptr<const recorder::DecodedCode>& decoded_ref() const { return decoded_; }
   [[nodiscard]] PyCodeObject* original() const { return decoded_->shape->code.get(); }
+  // The code in which a frame of the original can continue at any instruction: the original, or a copy of it as long as
+  // the original begins with the stub for first calls. Throws PythonError.
+  [[nodiscard]] PyCodeObject* as_written();
+  [[nodiscard]] const CodeRef& copy() const { return copy_; }  // null: there is none
   [[nodiscard]] std::string name() const;
   // Whether a run that leaves an executor may continue in another one.
   [[nodiscard]] bool is_linked() const { return decoded_->is_joined; }
@@ -54,6 +58,7 @@ class TracedCode {
 
  private:
   std::shared_ptr<const recorder::DecodedCode> decoded_;  // in front of `entries`, which refer to it
+  CodeRef copy_;
 
  public:
   ReplayCode replay_code;

@@ -482,7 +482,7 @@ py::object record(const py::object& function, const py::tuple& args, const py::d
 
 void export_engine() {
   cpython::show_originals();
-  cpython::set_replacement_of(runtime::replay_code_in_place_of);
+  cpython::set_replacements_of(runtime::replacements_of);
   cpython::watch_written_locals([](const cpython::Frame* frame, int slot) {
     replay::note_written_local(frame, slot);
     recorder::Recordings::all().note_written_local(frame);

@@ -208,9 +208,17 @@ PyObject* anchor_of(PyCodeObject* code) {
   return row == anchors().end() ? nullptr : row->second;
 }
 
-PyCodeObject* replay_code_in_place_of(PyCodeObject* original) {
-  PyObject* anchor = anchor_of(original);
-  return anchor == nullptr ? nullptr : record_of(anchor)->code.replay_code.get();
+std::vector<CodeRef> replacements_of(PyCodeObject* original) {
+  std::vector<CodeRef> found;
+  if (PyObject* anchor = anchor_of(original); anchor != nullptr) {
+    const TracedCode& code = record_of(anchor)->code;
+    for (PyCodeObject* other : {code.replay_code.get(), code.copy().get()}) {
+      if (other != nullptr) {
+        found.push_back(CodeRef::create(other));
+      }
+    }
+  }
+  return found;
 }
 
 bool note_left_out(PyThreadState* thread, CodeRecord& record) {

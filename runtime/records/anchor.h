@@ -5,6 +5,7 @@
 #pragma once
 
 #include <memory>
+#include <vector>
 
 #include "runtime/records/code_record.h"
 
@@ -17,8 +18,8 @@ CodeRecord* record_of(PyObject* anchor);
 void register_anchor(PyCodeObject* original, PyObject* anchor);
 // The anchor of this code object (original or replay code), if it has one; borrowed.
 PyObject* anchor_of(PyCodeObject* code);
-// The replay code that runs in place of an original; null without one.
-PyCodeObject* replay_code_in_place_of(PyCodeObject* original);
+// The code objects that run in place of an original.
+std::vector<CodeRef> replacements_of(PyCodeObject* original);
 // Counts a call that runs the original instructions because of a tool (a debugger, tracemalloc, another evaluation
 // function). False: there is no such tool.
 bool note_left_out(PyThreadState* thread, CodeRecord& record);

@@ -56,24 +56,44 @@ PyObject* start_recording(PyThreadState* thread, Frame* frame, const Ref& anchor
   return top;
 }
 
-PyObject* go_on_in_original(Frame* frame, const TracedCode& code, int instruction, int previous,
-                            const std::vector<PyObject*>& stack) {
+// Null, with the stack as it was: there is no memory for the code.
+PyObject* go_on_as_written(Frame* frame, TracedCode& code, int instruction, int previous,
+                           const std::vector<PyObject*>& stack) {
   const replay::CodeShape& shape = *code.decoded().shape;
   const int unit = shape.starts[static_cast<std::size_t>(instruction)];
   const int before = previous < 0 ? unit : shape.units[static_cast<std::size_t>(previous)];
+  PyCodeObject* as_written = nullptr;
+  try {
+    as_written = code.as_written();
+  } catch (const PythonError&) {
+    PyErr_Clear();
+    return nullptr;
+  }
   if (stack.empty()) {
-    return cpython::redirect_to_empty_stack(frame, shape.code.get(), unit, before);
+    return cpython::redirect_to_empty_stack(frame, as_written, unit, before);
   }
   std::ranges::copy(stack, cpython::stack_base(frame));
-  cpython::redirect(frame, shape.code.get(), unit, static_cast<int>(stack.size()) - 1, before);
+  cpython::redirect(frame, as_written, unit, static_cast<int>(stack.size()) - 1, before);
   return cpython::redirect_result(stack.back());
 }
 
-PyObject* restore_original(Frame* frame, const TracedCode& code, std::size_t entry,
-                           const std::vector<PyObject*>& stack) {
+PyObject* go_on_in_replay_code(Frame* frame, const TracedCode& code, int instruction,
+                               const std::vector<PyObject*>& stack) {
+  const auto place = static_cast<std::size_t>(instruction);
+  if (stack.empty()) {  // the pad removes the pushed value
+    cpython::redirect(frame, cpython::code_of(frame), code.replay_code.pads[place], 0);
+    Py_RETURN_NONE;
+  }
+  std::ranges::copy(stack, cpython::stack_base(frame));
+  cpython::redirect(frame, cpython::code_of(frame), code.replay_code.starts[place], static_cast<int>(stack.size()) - 1);
+  return cpython::redirect_result(stack.back());
+}
+
+PyObject* restore_original(Frame* frame, TracedCode& code, std::size_t entry, const std::vector<PyObject*>& stack) {
   const recorder::DecodedCode::Entry& place = code.entries[entry].place;
   const bool is_behind = place.first == place.resume + 1;  // of the RESUME; a header's line is told at its stub
-  return go_on_in_original(frame, code, place.first, is_behind ? place.resume : place.first, stack);
+  PyObject* result = go_on_as_written(frame, code, place.first, is_behind ? place.resume : place.first, stack);
+  return result != nullptr ? result : go_on_in_replay_code(frame, code, place.first, stack);
 }
 
 PyObject* raise(replay::SideExit&& side_exit) {
@@ -81,38 +101,29 @@ PyObject* raise(replay::SideExit&& side_exit) {
   return nullptr;
 }
 
-PyObject* take_side_exit(Frame* frame, const TracedCode& code, replay::SideExit&& side_exit, bool to_original) {
+PyObject* take_side_exit(Frame* frame, TracedCode& code, replay::SideExit&& side_exit, bool as_written) {
   const auto instruction = static_cast<std::size_t>(side_exit.instruction);
-  const replay::CodeShape& shape = *code.decoded().shape;
   const std::vector<PyObject*>& stack = side_exit.stack;
-  TAGALONG_CHECK(side_exit.raise || std::cmp_equal(stack.size(), shape.depths[instruction]),
+  TAGALONG_CHECK(side_exit.raise || std::cmp_equal(stack.size(), code.decoded().shape->depths[instruction]),
                  "a side exit to instruction {} of {} with {} values on the stack, not {}", instruction, code.name(),
-                 stack.size(), shape.depths[instruction]);
-  const int depth = static_cast<int>(stack.size());
-  PyCodeObject* replay_code = cpython::code_of(frame);
+                 stack.size(), code.decoded().shape->depths[instruction]);
   if (side_exit.raise) {
     std::ranges::copy(stack, cpython::stack_base(frame));
-    cpython::redirect_raising(frame, to_original ? shape.code.get() : replay_code,
-                              (to_original ? shape.shown : code.replay_code.shown)[instruction], depth);
+    cpython::redirect_raising(frame, cpython::code_of(frame), code.replay_code.shown[instruction],
+                              static_cast<int>(stack.size()));
     return raise(std::move(side_exit));
   }
-  if (to_original) {
-    return go_on_in_original(frame, code, side_exit.instruction, code.decoded().previous(side_exit.instruction), stack);
-  }
-  if (depth > 0) {
-    std::copy_n(stack.begin(), depth - 1, cpython::stack_base(frame));
-    cpython::redirect(frame, replay_code, code.replay_code.starts[instruction], depth - 1);
-    return cpython::redirect_result(stack.back());
-  }
-  cpython::redirect(frame, replay_code, code.replay_code.pads[instruction], 0);
-  Py_RETURN_NONE;
+  PyObject* result = as_written ? go_on_as_written(frame, code, side_exit.instruction,
+                                                   code.decoded().previous(side_exit.instruction), stack)
+                                : nullptr;
+  return result != nullptr ? result : go_on_in_replay_code(frame, code, side_exit.instruction, stack);
 }
 
 PyObject* redirect_frame(PyThreadState* thread, Frame* frame, PyObject* /*argument*/, bool can_redirect) {
   TAGALONG_CHECK(can_redirect, "the redirect function called by {} was not inlined", fmt::ptr(frame));
   Pending pending = std::exchange(t_pending, Pending{});
   const FrameChange change = std::exchange(detail::pending_change, FrameChange::kNone);
-  const CodeRecord& record = *record_of(pending.anchor.get());
+  CodeRecord& record = *record_of(pending.anchor.get());
   TAGALONG_CHECK(pending.frame == frame, "a change of {} instead of {}", fmt::ptr(frame), fmt::ptr(pending.frame));
   switch (change) {
     case FrameChange::kRecord:
@@ -123,8 +134,8 @@ PyObject* redirect_frame(PyThreadState* thread, Frame* frame, PyObject* /*argume
     case FrameChange::kNone:
       break;
   }
-  const bool to_original = goes_on_as_written(thread, frame, record, pending.side_exit.stack.size());
-  return take_side_exit(frame, record.code, std::move(pending.side_exit), to_original);
+  const bool as_written = goes_on_as_written(thread, frame, record, pending.side_exit.stack.size());
+  return take_side_exit(frame, record.code, std::move(pending.side_exit), as_written);
 }
 
 PyObject* redirect_next(PyObject* /*self*/) {

@@ -29,8 +29,8 @@ struct Monitoring {
   long throws = 0;
   long added = 0;  // events that instructions of ours have as well
 };
-Monitoring g_monitoring;                   // NOLINT(cppcoreguidelines-avoid-non-const-global-variables)
-ReplacementOf g_replacement_of = nullptr;  // NOLINT(cppcoreguidelines-avoid-non-const-global-variables)
+Monitoring g_monitoring;                     // NOLINT(cppcoreguidelines-avoid-non-const-global-variables)
+ReplacementsOf g_replacements_of = nullptr;  // NOLINT(cppcoreguidelines-avoid-non-const-global-variables)
 
 constexpr Py_ssize_t kMostArguments = 5;  // (code, offset, …) of any event
 
@@ -159,11 +159,11 @@ PyObject* set_local_events(PyObject* module, PyObject* const* arguments, Py_ssiz
     return result;
   }
   version::note_local_events(code);
-  PyCodeObject* replacement = g_replacement_of == nullptr ? nullptr : g_replacement_of(code);
-  if (replacement != nullptr && replacement != code) {
-    const Ref kept = Ref::create(reinterpret_cast<PyObject*>(replacement));
-    const std::array<PyObject*, kCount> passed = {arguments[0], kept.get(), arguments[2]};
-    Py_XSETREF(result, g_monitoring.set_local_events(module, passed.data(), count));
+  for (const CodeRef& other : g_replacements_of == nullptr ? std::vector<CodeRef>() : g_replacements_of(code)) {
+    const std::array<PyObject*, kCount> passed = {arguments[0], reinterpret_cast<PyObject*>(other.get()), arguments[2]};
+    if (result != nullptr) {
+      Py_SETREF(result, g_monitoring.set_local_events(module, passed.data(), count));
+    }
   }
   return result;
 }
@@ -178,7 +178,7 @@ PyMethodDef* definition_in(PyObject* module, const char* name) {
 
 }  // namespace
 
-void set_replacement_of(ReplacementOf replacement_of) { g_replacement_of = replacement_of; }
+void set_replacements_of(ReplacementsOf replacements_of) { g_replacements_of = replacements_of; }
 
 void show_originals_to_tools() {
   PyObject* module = PySys_GetObject("monitoring");  // borrowed

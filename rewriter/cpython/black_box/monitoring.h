@@ -5,13 +5,17 @@
 
 #include <Python.h>
 
+#include <vector>
+
+#include "rewriter/base/ref.h"
+
 namespace tagalong::cpython {
 
 // Does nothing in versions without sys.monitoring. Throws PythonError, InternalError.
 void show_originals_to_tools();
 
-// Gives the code that runs in place of this one, borrowed, or null.
-using ReplacementOf = PyCodeObject* (*)(PyCodeObject* original);
-void set_replacement_of(ReplacementOf replacement_of);
+// Gives the code objects that run in place of this one.
+using ReplacementsOf = std::vector<CodeRef> (*)(PyCodeObject* original);
+void set_replacements_of(ReplacementsOf replacements_of);
 
 }  // namespace tagalong::cpython

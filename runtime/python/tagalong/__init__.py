@@ -22,9 +22,9 @@ An unmodified program is traced by `TAGALONG=1 python script.py`. See `tagalong.
 
 import sys as _sys
 
-if _sys.implementation.name != "cpython" or _sys.version_info[:2] != (3, 11):
+if _sys.implementation.name != "cpython" or _sys.version_info[:2] not in ((3, 11), (3, 13)):
     raise ImportError(
-        f"tagalong supports CPython 3.11; this is {_sys.implementation.name} "
+        f"tagalong supports CPython 3.11 and 3.13; this is {_sys.implementation.name} "
         f"{_sys.version_info.major}.{_sys.version_info.minor}"
     )
 
