@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "rewriter/base/dicts.h"
 #include "rewriter/cpython/eval_hook.h"
 #include "runtime/exec_hook.h"
 
@@ -16,7 +17,7 @@ Ref& callback_slot() {
 
 bool is_main_module(cpython::Frame* frame) {
   PyObject* globals = cpython::function_of(frame)->func_globals;
-  PyObject* name = PyDict_Check(globals) ? PyDict_GetItemString(globals, "__name__") : nullptr;
+  PyObject* name = PyDict_Check(globals) ? item_of(globals, "__name__") : nullptr;
   return name != nullptr && PyUnicode_Check(name) && PyUnicode_CompareWithASCIIString(name, "__main__") == 0 &&
          PyUnicode_CompareWithASCIIString(cpython::code_of(frame)->co_name, "<module>") == 0;
 }

@@ -129,14 +129,15 @@ void ObjectRules::compare(const Instruction& instruction) {
     abstract(top().stack.back()).exact = &PyBool_Type;
     return;
   }
-  if (establish_scalars(left, right)) {
-    produce(Op::scalar_compare, 2, comparison);
-    abstract(top().stack.back()).exact = replay::type_of(replay::Unboxed::kNumpyBool);
-    return;
-  }
+  const bool are_scalars = establish_scalars(left, right);
   const bool is_array = is_array_type(abstract(left).seen) || is_array_type(abstract(right).seen);
+  const Op op = are_scalars ? Op::scalar_compare : is_array ? Op::array_compare : Op::compare_op;
+  PyTypeObject* scalar = are_scalars ? replay::type_of(replay::Unboxed::kNumpyBool) : nullptr;
   if (!version::compares_to_bool(instruction.arg)) {
-    produce(is_array ? Op::array_compare : Op::compare_op, 2, comparison);
+    produce(op, 2, comparison);
+    if (are_scalars) {
+      abstract(top().stack.back()).exact = scalar;
+    }
     return;
   }
   // The instruction asks for the truth of the result. Only one node may raise what was raised while recording.
@@ -145,9 +146,10 @@ void ObjectRules::compare(const Instruction& instruction) {
     return;
   }
   const SnapshotId here = snapshot();
-  const Value result = emit(is_array ? Op::array_compare : Op::compare_op, {left, right}, here, comparison);
+  const Value result = emit(op, {left, right}, here, comparison);
   hold(result);
-  const Value truth = emit(Op::to_bool, {result}, here);
+  abstract(result).exact = scalar;
+  const Value truth = emit(are_scalars ? Op::number_truth : Op::to_bool, {result}, here);
   pop();
   pop();
   hold(truth);

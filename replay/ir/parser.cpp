@@ -8,6 +8,7 @@
 
 #include "replay/ir/literals.h"
 #include "replay/ir/operators.h"
+#include "rewriter/base/dicts.h"
 #include "rewriter/base/errors.h"
 
 namespace tagalong::replay {
@@ -162,7 +163,7 @@ class Parser {
     const std::size_t start = position_;
     const std::size_t end = text_.find("'>", start);
     const std::string name(text_.substr(start, end == std::string_view::npos ? 0 : end - start));
-    PyObject* type = PyDict_GetItemString(PyEval_GetBuiltins(), name.c_str());
+    PyObject* type = item_of(PyEval_GetBuiltins(), name.c_str());
     if (type == nullptr || !PyType_Check(type)) {
       fail("expected the name of a built-in type");
     }

@@ -11,6 +11,7 @@
 
 #include "replay/ir/literals.h"
 #include "replay/ir/operators.h"
+#include "rewriter/base/dicts.h"
 #include "rewriter/base/errors.h"
 #include "rewriter/base/text.h"
 #include "rewriter/cpython/watch.h"
@@ -58,7 +59,7 @@ std::optional<std::string> builtin_type(PyObject* object) {
   }
   const char* name = reinterpret_cast<PyTypeObject*>(object)->tp_name;
   PyObject* builtins = PyEval_GetBuiltins();
-  if (builtins == nullptr || PyDict_GetItemString(builtins, name) != object) {
+  if (builtins == nullptr || item_of(builtins, name) != object) {
     return std::nullopt;
   }
   return fmt::format("<class '{}'>", name);

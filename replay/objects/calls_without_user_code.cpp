@@ -3,6 +3,7 @@
 #include <unordered_map>
 
 #include "replay/objects/known_functions.h"
+#include "rewriter/base/dicts.h"
 #include "rewriter/cpython/objects/exact_numbers.h"
 #include "version/objects.h"
 
@@ -31,7 +32,7 @@ using Table = std::unordered_map<PyObject*, Operands>;
 void add_builtins(Table& table) {
   PyObject* builtins = PyEval_GetBuiltins();
   const auto add = [&](const char* name, Operands operands) {
-    PyObject* function = PyDict_Check(builtins) ? PyDict_GetItemString(builtins, name) : nullptr;
+    PyObject* function = PyDict_Check(builtins) ? item_of(builtins, name) : nullptr;
     if (function != nullptr && PyCFunction_CheckExact(function)) {
       table.emplace(Py_NewRef(function), operands);
     }
@@ -44,7 +45,7 @@ void add_builtins(Table& table) {
 
 void add_methods(Table& table, PyTypeObject* type, std::initializer_list<const char*> names, Operands operands) {
   for (const char* name : names) {
-    PyObject* method = PyDict_GetItemString(version::dict_of(type), name);
+    PyObject* method = item_of(version::dict_of(type), name);
     if (method != nullptr) {
       table.emplace(Py_NewRef(method), operands);
     }

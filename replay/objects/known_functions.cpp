@@ -9,6 +9,7 @@
 
 #include "replay/arrays/numpy/numpy_abi.h"
 #include "replay/objects/unboxed.h"
+#include "rewriter/base/dicts.h"
 #include "rewriter/cpython/objects/iterators.h"
 
 namespace tagalong::replay {
@@ -22,7 +23,7 @@ Table& table() {
     auto* made = new Table();
     PyObject* builtins = PyEval_GetBuiltins();
     const auto add = [&](const char* name, Known which) {
-      PyObject* function = PyDict_Check(builtins) ? PyDict_GetItemString(builtins, name) : nullptr;
+      PyObject* function = PyDict_Check(builtins) ? item_of(builtins, name) : nullptr;
       // The program may have replaced the function.
       const bool is_own = function != nullptr && PyCFunction_CheckExact(function) &&
                           std::strcmp(reinterpret_cast<PyCFunctionObject*>(function)->m_ml->ml_name, name) == 0;

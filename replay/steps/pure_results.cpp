@@ -20,6 +20,7 @@
 #include "replay/objects/operations.h"
 #include "replay/objects/unboxed.h"
 #include "replay/steps/known_attributes.h"
+#include "rewriter/base/dicts.h"
 #include "rewriter/cpython/frames.h"
 #include "rewriter/cpython/objects/collector.h"
 #include "rewriter/cpython/objects/dicts.h"
@@ -297,7 +298,7 @@ const RealUfunc* real_ufunc(const array::Numpy& np, PyObject* ufunc) {
   static std::array<PyObject*, kRows.size()> ufuncs{};  // owned; under the GIL
   for (std::size_t row = 0; row < kRows.size(); ++row) {
     if (ufuncs.at(row) == nullptr) {
-      ufuncs.at(row) = Py_XNewRef(PyDict_GetItemString(PyModule_GetDict(np.umath), kRows.at(row).name));
+      ufuncs.at(row) = Py_XNewRef(item_of(PyModule_GetDict(np.umath), kRows.at(row).name));
     }
     if (ufuncs.at(row) == ufunc) {
       return &kRows.at(row);

@@ -292,6 +292,7 @@ void pass_stub(PyThreadState* thread, Frame* frame) {
 
 std::vector<std::uint16_t> compiled_units(PyCodeObject* code) {
   std::vector<std::uint16_t> units(units_of(code), units_of(code) + Py_SIZE(code));
+  version::remove_events(code, units);
   if (const Stub* stub = stub_of(code)) {
     std::copy_n(stub->compiled.begin(), stub->length, units.begin() + stub->start);
   }

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "rewriter/cpython/frames.h"
+#include "version/calls.h"
 
 namespace tagalong::cpython {
 namespace {
@@ -42,8 +43,7 @@ StackId stack_of(PyThreadState* thread) {
 
 bool has_c_stack(PyThreadState* thread, int kibibytes) {
   constexpr std::uintptr_t kKibibyte = 1024;
-  // Per level of recursion through C code; a sort with a key function takes most.
-  constexpr std::uintptr_t kLevel = 3 * kKibibyte;
+  constexpr std::uintptr_t kLevel = version::kStackPerLevel * kKibibyte;
   if (t_bounds.high == 0) [[unlikely]] {
     learn_bounds();
   }

@@ -10,6 +10,7 @@
 
 #include "recorder/base/call_slots.h"
 #include "recorder/session.h"
+#include "rewriter/base/dicts.h"
 #include "rewriter/base/errors.h"
 #include "rewriter/cpython/code_link.h"
 #include "rewriter/cpython/eval_hook.h"
@@ -161,7 +162,7 @@ PyObject* compare_frame(PyThreadState* thread, Frame* frame, CodeRecord& record)
     close(pipe[0]);
     return ended.give_back();
   }
-  PyObject* module = PyDict_Check(globals.get()) ? PyDict_GetItemString(globals.get(), "__name__") : nullptr;
+  PyObject* module = PyDict_Check(globals.get()) ? item_of(globals.get(), "__name__") : nullptr;
   const bool has_postponed = cpython::postpone_requests(thread);
   const Ref replayed = Ref::steal(PyObject_CallFunction(
       g_callbacks->compare.get(), "il(OOK)O(OOO)", pipe[0], process, code.get(), module != nullptr ? module : Py_None,

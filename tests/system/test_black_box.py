@@ -267,13 +267,16 @@ def test_generators_and_coroutines_show_their_own_code() -> None:
 
 
 def test_descriptors_keep_their_identity() -> None:
-    for kind, name in (
-        (types.GeneratorType, "gi_code"),
-        (types.CoroutineType, "cr_code"),
-        (types.AsyncGeneratorType, "ag_code"),
-        (types.TracebackType, "tb_lasti"),
+    of_generators: type = (
+        types.MemberDescriptorType if sys.version_info < (3, 12) else types.GetSetDescriptorType
+    )
+    for kind, name, descriptor in (
+        (types.GeneratorType, "gi_code", of_generators),
+        (types.CoroutineType, "cr_code", of_generators),
+        (types.AsyncGeneratorType, "ag_code", of_generators),
+        (types.TracebackType, "tb_lasti", types.MemberDescriptorType),
     ):
-        assert type(vars(kind)[name]) is types.MemberDescriptorType
+        assert type(vars(kind)[name]) is descriptor
     for kind, name in (
         (types.FrameType, "f_code"),
         (types.FrameType, "f_lasti"),
@@ -372,13 +375,14 @@ def test_nested_code_of_a_traced_module(tmp_path: Path) -> None:
         "        return lambda: self\n"
     )
     (tmp_path / "main.py").write_text(
-        "import sys, marshal, inner_code as m\n"
+        "import sys, marshal, types, inner_code as m\n"
         "for _ in range(4):\n"
         "    g = m.f(1)\n"
         "    assert g(2) == 3 and m.C().method()()\n"
         "    code = m.f.__code__\n"
         "    assert g.__code__ is code.co_consts[1], code.co_consts\n"
-        "    assert m.C().method().__code__ is m.C.method.__code__.co_consts[1]\n"
+        "    inner = [c for c in m.C.method.__code__.co_consts if isinstance(c, types.CodeType)]\n"
+        "    assert [m.C().method().__code__] == inner and m.C().method().__code__ is inner[0]\n"
         "    assert type(code).co_consts.__get__(code) is code.co_consts\n"
         "    assert marshal.loads(marshal.dumps(code)) == code\n"
         "main = sys._getframe().f_code\n"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import sys
 from pathlib import Path
 
 import pytest
@@ -111,7 +112,9 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     if COMPILER is None:
         pytest.skip("no C compiler")
     folder = tmp_path_factory.mktemp("evaluation")
-    (folder / "below.c").write_text(PROBE)
+    has_code = sys.version_info < (3, 13)  # else the frame has an object, which is its code
+    probe = PROBE if has_code else PROBE.replace("frame->f_code", "((PyCodeObject *)frame->f_executable)")
+    (folder / "below.c").write_text(probe)
     build(folder / "below.c", folder)
     (folder / "program.py").write_text(PROGRAM)
     return folder

@@ -144,6 +144,7 @@ assert tagalong.stats().hits > 500
 
 
 NO_MEMORY_IN_TRIALS = """
+import sys
 import _testcapi
 class Part:
     def __init__(self, x): self.x = x
@@ -176,7 +177,9 @@ def closures(n):
         made.append(part)
     return [part() for part in made]
 ended = 0
-for f, a in [(loop, (30,)), (objects, (15,)), (generators, (10,)), (exceptions, (12,)), (closures, (6,))]:
+calls = [(loop, (30,)), (objects, (15,)), (generators, (10,)), (exceptions, (12,)), (closures, (6,))]
+if sys.version_info >= (3, 12): calls.pop()  # there CPython itself dies where it has no memory for a function
+for f, a in calls:
     wanted = f(*a)
     for warm in (0, 3, 40):
         for _ in range(warm): f(*a)

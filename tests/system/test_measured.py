@@ -163,13 +163,13 @@ def test_the_variables_of_a_call_that_is_measured() -> None:
 def f(a):
     b = 1
     if a % 3 == 0:
-        return locals(), sys._getframe().f_locals
+        return locals(), dict(sys._getframe().f_locals)
     return look(), None
 
 def look():
     frame = sys._getframe(1)
-    assert frame.f_locals is frame.f_locals
-    return frame.f_locals
+    assert frame.f_locals is frame.f_locals or sys.version_info >= (3, 13)
+    return dict(frame.f_locals)
 """
     function = traced(source)
     for number in range(2_000):

@@ -86,7 +86,8 @@ def described(code: str, *, traced: bool) -> str:
     return f"""
 {code}
 def text(code):
-    fields = [name for name in dir(code) if name.startswith("co_") and name not in ("co_lines", "co_positions")]
+    left_out = ("co_lines", "co_positions", "co_lnotab")
+    fields = [name for name in dir(code) if name.startswith("co_") and name not in left_out]
     values = [(name, getattr(code, name)) for name in fields if name != "co_consts"]
     values.append([each if not hasattr(each, "co_code") else text(each) for each in code.co_consts])
     values.append((list(code.co_lines()), list(code.co_positions()), code._co_code_adaptive, sys.getsizeof(code)))

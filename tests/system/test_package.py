@@ -112,7 +112,9 @@ def test_trace_returns_the_function_itself() -> None:
         (functools.partial(int, base=2), "partial; {} the function in it, its attribute func"),
         (
             property(lambda self: 1),
-            "property; {} its getter, its attribute fget, or put the decorator below @property",
+            # A property has a name from CPython 3.13 on.
+            ("property" if sys.version_info < (3, 13) else "property '<lambda>'")
+            + "; {} its getter, its attribute fget, or put the decorator below @property",
         ),
         (
             functools.cached_property(lambda self: 1),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 
 import pytest
@@ -158,7 +159,8 @@ def test_recursion_through_builtins_is_as_deep(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("stress", ["0", "1"])
-@pytest.mark.parametrize("limit", [1000, 2000, 2600])
+# From CPython 3.12 on the limit does not count C code, and the stack overflows without tagalong, too, at about 1500.
+@pytest.mark.parametrize("limit", [1000, 2000, 2600] if sys.version_info < (3, 12) else [1000, 1200])
 def test_recursion_through_c_code_ends_in_an_exception(tmp_path: Path, limit: int, stress: str) -> None:
     """Replays take more of the C stack than eager calls, which must find enough left."""
     program = tmp_path / "endless.py"

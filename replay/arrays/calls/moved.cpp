@@ -4,6 +4,7 @@
 #include <span>
 
 #include "replay/arrays/calls/call.h"
+#include "rewriter/base/dicts.h"
 
 namespace tagalong::array {
 
@@ -136,7 +137,7 @@ PyObject* roll(const Call& call) {
     return made.release();
   }
   // Without an axis NumPy reshapes the result, which makes a view of it.
-  static PyObject* const view = PyDict_GetItemString(call.np.array_type->tp_dict, "view");
+  static PyObject* const view = item_of(call.np.array_type->tp_dict, "view");
   PyObject* result = view == nullptr ? nullptr : PyObject_CallOneArg(view, made.get());
   return result == nullptr ? forget_error() : result;
 }

@@ -11,6 +11,7 @@
 #include "replay/arrays/calls/call.h"
 #include "replay/arrays/kernels/functions.h"
 #include "replay/arrays/numpy/kept_memory.h"
+#include "rewriter/base/dicts.h"
 #include "version/calls.h"
 
 namespace tagalong::array {
@@ -38,7 +39,7 @@ constexpr Row kRows[] = {
 using Table = std::unordered_map<PyObject*, NumpyCall>;
 
 PyObject* method_named(const Numpy& np, const char* name) {
-  PyObject* method = PyDict_GetItemString(np.array_type->tp_dict, name);
+  PyObject* method = item_of(np.array_type->tp_dict, name);
   return method != nullptr && Py_TYPE(method) == &PyMethodDescr_Type ? method : nullptr;
 }
 
@@ -55,7 +56,7 @@ Ref builtin_named(const Numpy& np, const char* name) {
 Ref plain_function(const char* name) {
   for (const char* path : {"numpy._core.numeric", "numpy.core.numeric"}) {
     PyObject* module = imported_module(path);
-    PyObject* found = module == nullptr ? nullptr : PyDict_GetItemString(PyModule_GetDict(module), name);
+    PyObject* found = module == nullptr ? nullptr : item_of(PyModule_GetDict(module), name);
     const bool is_own =
         found != nullptr && PyFunction_Check(found) && PyFunction_GET_GLOBALS(found) == PyModule_GetDict(module) &&
         PyUnicode_CompareWithASCIIString(reinterpret_cast<PyFunctionObject*>(found)->func_qualname, name) == 0;

@@ -10,6 +10,7 @@
 #include "replay/arrays/kernels/casts.h"
 #include "replay/arrays/kernels/histogram.h"
 #include "replay/objects/known_functions.h"
+#include "rewriter/base/dicts.h"
 #include "version/objects.h"
 
 namespace tagalong::replay {
@@ -43,7 +44,7 @@ VerbKind verb_of(array::KnownFunction::Kind function) {
 
 // Borrowed.
 PyObject* list_append() {
-  static PyObject* const method = Py_XNewRef(PyDict_GetItemString(version::dict_of(&PyList_Type), "append"));
+  static PyObject* const method = Py_XNewRef(item_of(version::dict_of(&PyList_Type), "append"));
   return method;
 }
 

@@ -3,6 +3,8 @@
 #include <array>
 #include <optional>
 
+#include "rewriter/base/dicts.h"
+
 namespace tagalong::array {
 
 namespace {
@@ -47,7 +49,7 @@ std::optional<State> state_of_dict(const Numpy& np) {
   }
   State state;
   for (const Policy& policy : kPolicies) {
-    PyObject* value = PyDict_GetItemString(dict.get(), policy.name);
+    PyObject* value = item_of(dict.get(), policy.name);
     const auto is = [&](const char* action) {
       return value != nullptr && PyUnicode_Check(value) && PyUnicode_CompareWithASCIIString(value, action) == 0;
     };

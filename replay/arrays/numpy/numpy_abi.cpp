@@ -7,6 +7,7 @@
 
 #include "replay/arrays/numpy/elision.h"
 #include "replay/arrays/numpy/freed_memory.h"
+#include "rewriter/base/dicts.h"
 #include "version/threads.h"
 
 namespace tagalong::array {
@@ -169,7 +170,7 @@ bool fields_agree(PyObject* array, PyObject* base, const Numpy& np) {
   const Ref shape = attribute(array, "shape");
   const Ref strides = attribute(array, "strides");
   const Ref flags = attribute(array, "flags");
-  PyObject* data = interface ? PyDict_GetItemString(interface.get(), "data") : nullptr;
+  PyObject* data = interface ? item_of(interface.get(), "data") : nullptr;
   if (data == nullptr || !shape || !strides || !flags || PyTuple_GET_SIZE(shape.get()) != fields->nd) {
     return false;
   }
@@ -231,7 +232,7 @@ bool is_initialising(PyObject* module) {
 }  // namespace
 
 PyObject* imported_module(const char* name) {
-  return version::is_finalizing() ? nullptr : PyDict_GetItemString(PyImport_GetModuleDict(), name);
+  return version::is_finalizing() ? nullptr : item_of(PyImport_GetModuleDict(), name);
 }
 
 namespace detail {

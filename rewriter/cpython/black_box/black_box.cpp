@@ -1,9 +1,12 @@
 #include "rewriter/cpython/black_box/black_box.h"
 
+#include <structmember.h>
+
 #include <string_view>
 #include <utility>
 #include <vector>
 
+#include "rewriter/base/dicts.h"
 #include "rewriter/base/errors.h"
 #include "rewriter/cpython/black_box/monitoring.h"
 #include "rewriter/cpython/code_link.h"
@@ -137,6 +140,9 @@ PyObject* code_bytes(PyObject* self, void* closure) {
 }
 
 PyObject* member(PyObject* descriptor, PyObject* object, PyObject* type) {
+  if (descriptor == g_members.code_constants && object != nullptr && PyCode_Check(object)) {
+    return code_constants(object);
+  }
   PyObject* value = g_inherited.member(descriptor, object, type);
   if (value == nullptr || object == nullptr) {
     return value;
@@ -148,10 +154,6 @@ PyObject* member(PyObject* descriptor, PyObject* object, PyObject* type) {
   if (descriptor == g_members.traceback_lasti) {
     Py_DECREF(value);
     return traceback_lasti(object);
-  }
-  if (descriptor == g_members.code_constants) {
-    Py_DECREF(value);
-    return code_constants(object);
   }
   if (descriptor == g_members.code_stack_size) {
     Py_DECREF(value);
@@ -333,7 +335,7 @@ PyObject* settrace(PyObject* module, PyObject* function) {
 // A slot of a type, and the copy of the slot in the type's `__name__` method.
 template <class Function>
 Function replace_slot(PyTypeObject& type, Function& slot, const char* name, Function replacement) {
-  PyObject* wrapper = PyDict_GetItemString(version::dict_of(&type), name);
+  PyObject* wrapper = item_of(version::dict_of(&type), name);
   if (wrapper != nullptr && Py_IS_TYPE(wrapper, &PyWrapperDescr_Type)) {
     reinterpret_cast<PyWrapperDescrObject*>(wrapper)->d_wrapped = reinterpret_cast<void*>(replacement);
   }
@@ -352,10 +354,18 @@ getter replace_getter(PyTypeObject& type, std::string_view name, getter replacem
 }
 
 PyObject* member_of(PyTypeObject& type, const char* name) {
-  PyObject* descriptor = PyDict_GetItemString(version::dict_of(&type), name);
+  PyObject* descriptor = item_of(version::dict_of(&type), name);
   TAGALONG_CHECK(descriptor != nullptr && Py_IS_TYPE(descriptor, &PyMemberDescr_Type), "{}.{} is no member",
                  type.tp_name, name);
   return descriptor;
+}
+
+// Specialised instructions read members that are objects without asking the descriptor, unless reading them is audited.
+// member() reads this one itself, without an audit event.
+void keep_general(PyObject* descriptor) {
+  auto* member = reinterpret_cast<PyMemberDescrObject*>(descriptor);
+  member->d_member->flags |= READ_RESTRICTED;
+  PyType_Modified(member->d_common.d_type);
 }
 
 }  // namespace
@@ -367,6 +377,7 @@ void show_originals() {
   g_members = {.traceback_lasti = member_of(PyTraceBack_Type, "tb_lasti"),
                .code_constants = member_of(PyCode_Type, "co_consts"),
                .code_stack_size = member_of(PyCode_Type, "co_stacksize")};
+  keep_general(g_members.code_constants);
   if (version::kGeneratorCodeIsMember) {
     g_members.generator_code = member_of(PyGen_Type, "gi_code");
     g_members.coroutine_code = member_of(PyCoro_Type, "cr_code");

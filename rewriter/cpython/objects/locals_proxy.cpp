@@ -4,6 +4,7 @@
 #include <utility>
 #include <vector>
 
+#include "rewriter/base/dicts.h"
 #include "rewriter/base/errors.h"
 #include "rewriter/base/ref.h"
 #include "rewriter/cpython/objects/methods.h"
@@ -77,7 +78,7 @@ PyObject* set_default(PyObject* proxy, PyObject* const* arguments, Py_ssize_t co
 template <class Function>
 Function exchange(PyTypeObject& type, Function& slot, std::initializer_list<const char*> names, Function replacement) {
   for (const char* name : names) {
-    PyObject* wrapper = PyDict_GetItemString(version::dict_of(&type), name);
+    PyObject* wrapper = item_of(version::dict_of(&type), name);
     TAGALONG_CHECK(wrapper != nullptr && Py_IS_TYPE(wrapper, &PyWrapperDescr_Type), "{} has no {}", type.tp_name, name);
     reinterpret_cast<PyWrapperDescrObject*>(wrapper)->d_wrapped = reinterpret_cast<void*>(replacement);
   }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import sys
 import types
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -158,7 +159,8 @@ def _copies(function: types.FunctionType, args: tuple[Any, ...], kwargs: dict[st
 
 # Levels of recursion between `compare` and the function. All runs are made equally deep, so that unbounded recursion
 # ends at the same level.
-_EAGER, _RECORDED, _REPLAYED = 2, 2, 4
+# From CPython 3.12 on the limit counts frames alone, not C code.
+_EAGER, _RECORDED, _REPLAYED = (2, 2, 4) if sys.version_info < (3, 12) else (2, 1, 3)
 
 
 def _deeper(levels: int, call: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:

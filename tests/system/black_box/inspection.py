@@ -57,7 +57,9 @@ def listing(thing):
 
 def attributes(code):
     names = [
-        name for name in dir(code) if name.startswith("co_") and name not in ("co_consts", "co_filename")
+        name
+        for name in dir(code)
+        if name.startswith("co_") and name not in ("co_consts", "co_filename", "co_lnotab")
     ]
     for name in names:
         value = getattr(code, name)

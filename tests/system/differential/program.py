@@ -149,7 +149,9 @@ def _parse(path: Path, lines: list[str], start: int, end: int) -> Program:
     source = "\n" * body + "\n".join(lines[body:end]) + "\n"
     if not any(step.events for step in steps):
         raise ProgramError(f"{path.name}:{start + 1}: {name} asserts no event")
-    return Program(name, path, start + 1, source, traced, tuple(steps), tuple(limits), only_as_written, last_version)
+    return Program(
+        name, path, start + 1, source, traced, tuple(steps), tuple(limits), only_as_written, last_version
+    )
 
 
 def _parse_events(text: str, where: str) -> tuple[tuple[str, ...], ...]:

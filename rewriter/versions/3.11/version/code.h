@@ -7,7 +7,10 @@ extern "C" {
 }
 #undef Py_BUILD_CORE
 
+#include <span>
+
 #include "rewriter/base/ref.h"
+#include "rewriter/versions/opcodes.h"
 
 namespace tagalong::version {
 
@@ -27,6 +30,9 @@ inline constexpr short kFresh = QUICKENING_INITIAL_WARMUP_VALUE;
 inline bool has_run(const PyCodeObject* code) { return code->co_warmup != kFresh; }
 // From now on has_run() is true.
 inline void mark_run(PyCodeObject* code) { code->co_warmup = has_run(code) ? code->co_warmup : short{kFresh + 1}; }
+// Instructions are not changed for tools.
+inline void remove_events(const PyCodeObject* /*code*/, std::span<rewriter::CodeUnit> /*units*/) {}
+
 // Drops the bytes that the interpreter has cached for co_code.
 inline void forget_bytes(PyCodeObject* code) { Py_CLEAR(code->_co_code); }
 

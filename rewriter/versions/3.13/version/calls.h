@@ -12,6 +12,9 @@ namespace tagalong::version {
 // Whether the recursion limit counts calls that C code makes as well as frames.
 inline constexpr bool kLimitCountsCalls = false;
 
+// KiB of C stack that a level of recursion through C code takes at most: a sort with a key function.
+inline constexpr int kStackPerLevel = 6;
+
 // Whether an AttributeError of a getter that is written in Python is told the object and the name, in an instruction
 // that loads no method. The specialised instruction does not do so.
 inline constexpr bool kGetterErrorsGetName = false;

@@ -5,6 +5,10 @@
 #include <internal/pycore_code.h>
 #undef Py_BUILD_CORE
 
+#include <opcode.h>
+
+#include <cstddef>
+#include <span>
 #include <string>
 #include <utility>
 
@@ -69,6 +73,22 @@ inline PyCodeObject* new_code(CodeFields* fields) {
 inline void add_to_stack(PyCodeObject* code, int slots) {
   code->co_stacksize += slots;
   code->co_framesize += slots;
+}
+
+// Puts back the instructions in whose place the code has those that tell tools of lines and of instructions. The others
+// that do so are rows of the opcode table.
+inline void remove_events(const PyCodeObject* code, std::span<rewriter::CodeUnit> units) {
+  const _PyCoMonitoringData* events = code->_co_monitoring;
+  for (std::size_t unit = 0; events != nullptr && unit < units.size(); ++unit) {
+    rewriter::Opcode opcode = rewriter::opcode_in(units[unit]);
+    if (opcode == INSTRUMENTED_LINE && events->lines != nullptr) {
+      opcode = events->lines[unit].original_opcode;
+    }
+    if (opcode == INSTRUMENTED_INSTRUCTION && events->per_instruction_opcodes != nullptr) {
+      opcode = events->per_instruction_opcodes[unit];
+    }
+    units[unit] = rewriter::code_unit({opcode, rewriter::argument_in(units[unit])});
+  }
 }
 
 // The first execution of RESUME specialises it.
