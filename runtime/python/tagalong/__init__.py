@@ -20,13 +20,13 @@ An unmodified program is traced by `TAGALONG=1 python script.py`. See `tagalong.
 - `tagalong.options` (`OptionError`), `tagalong.testing` for tests, `tagalong.rewriter` for code objects.
 """
 
+import os as _os
 import sys as _sys
 
-if _sys.implementation.name != "cpython" or _sys.version_info[:2] not in ((3, 11), (3, 13)):
-    raise ImportError(
-        f"tagalong supports CPython 3.11 and 3.13; this is {_sys.implementation.name} "
-        f"{_sys.version_info.major}.{_sys.version_info.minor}"
-    )
+# The scripts set the variable: they also build and test for versions that are not supported yet.
+_version = f"{_sys.version_info.major}.{_sys.version_info.minor}"
+if _sys.implementation.name != "cpython" or _version not in ("3.11", _os.environ.get("BUILD_PYTHON")):
+    raise ImportError(f"tagalong supports CPython 3.11; this is {_sys.implementation.name} {_version}")
 
 try:
     from tagalong import _core as _core
