@@ -24,9 +24,14 @@ import os as _os
 import sys as _sys
 
 # The scripts set the variable: they also build and test for versions that are not supported yet.
-_version = f"{_sys.version_info.major}.{_sys.version_info.minor}"
-if _sys.implementation.name != "cpython" or _version not in ("3.11", _os.environ.get("BUILD_PYTHON")):
-    raise ImportError(f"tagalong supports CPython 3.11; this is {_sys.implementation.name} {_version}")
+if _sys.implementation.name != "cpython" or f"{_sys.version_info.major}.{_sys.version_info.minor}" not in (
+    "3.11",
+    _os.environ.get("BUILD_PYTHON"),
+):
+    raise ImportError(
+        f"tagalong supports CPython 3.11; this is {_sys.implementation.name} "
+        f"{_sys.version_info.major}.{_sys.version_info.minor}"
+    )
 
 try:
     from tagalong import _core as _core
