@@ -6,6 +6,7 @@
 #include <memory>
 #include <vector>
 
+#include "replay/executor/written_locals.h"
 #include "replay/ir/limits.h"
 #include "replay/steps/step.h"
 #include "rewriter/base/ref.h"
@@ -68,13 +69,6 @@ class TraceLinker {
   ~TraceLinker() = default;
 };
 
-// What note_written_local() has been told.
-struct WrittenLocal {
-  const cpython::Frame* frame = nullptr;
-  int slot = 0;
-  bool operator==(const WrittenLocal&) const = default;
-};
-
 struct Run {
   PyThreadState* thread = nullptr;
   cpython::Frame* root = nullptr;                // entered from a frame: that frame
@@ -106,10 +100,7 @@ struct Run {
   std::int32_t frame_numbers[kMaxFrames];
   std::int32_t synced_keys[kMaxFrames];  // LoweredSnapshot::key of the locals that the real frame has, -1: unknown
   int depth = 0;
-  // Of the list of active runs, where programs can assign to the variables of frames.
-  Run* next = nullptr;
-  Run* previous = nullptr;
-  std::vector<WrittenLocal> written;
+  const ActiveRun* active = nullptr;
   // Called as a function: what was being handled at entry, once a handler of the graph has changed it.
   bool handles = false;
   Ref handled_at_entry;

@@ -5,41 +5,79 @@
 namespace tagalong::replay {
 namespace {
 
-// NOLINTBEGIN(cppcoreguidelines-avoid-non-const-global-variables): used under the GIL
-Run* g_runs = nullptr;
-int g_runs_with_written = 0;
-// NOLINTEND(cppcoreguidelines-avoid-non-const-global-variables)
+struct FrameInRun {
+  std::uint64_t run;
+  const cpython::Frame* frame;
+};
+
+// Used under the GIL.
+std::vector<FrameInRun>& frames_in_runs() {
+  static auto* frames = new std::vector<FrameInRun>();
+  return *frames;
+}
+
+void forget_written(const cpython::Frame* frame) {
+  auto& written = detail::written_locals();
+  if (!written.empty()) {
+    std::erase_if(written, [frame](const detail::WrittenLocal& local) { return local.frame == frame; });
+    if (written.empty()) {
+      cpython::reasons_to_leave &= ~cpython::kWrittenLocals;
+    }
+  }
+}
 
 }  // namespace
 
-// A doubly linked list: runs of several stacks of frames end in any order.
-void ActiveRun::begin() {
-  run_.next = g_runs;
-  run_.previous = nullptr;
-  if (g_runs != nullptr) {
-    g_runs->previous = &run_;
-  }
-  g_runs = &run_;
+namespace detail {
+
+std::vector<WrittenLocal>& written_locals() {
+  static auto* written = new std::vector<WrittenLocal>();
+  return *written;
 }
 
-void ActiveRun::end() {
-  (run_.previous == nullptr ? g_runs : run_.previous->next) = run_.next;
-  if (run_.next != nullptr) {
-    run_.next->previous = run_.previous;
+std::uint64_t begin_run(const cpython::Frame* root) {
+  static std::uint64_t last = 0;
+  ++last;
+  if (root != nullptr) {
+    add_frame(last, root);
   }
-  if (!run_.written.empty() && --g_runs_with_written == 0) {
-    cpython::reasons_to_leave &= ~cpython::kWrittenLocals;
-  }
+  return last;
 }
+
+// Usually the last ones of the list: the runs of other stacks may end in another order.
+void end_run(std::uint64_t run) {
+  auto& frames = frames_in_runs();
+  while (!frames.empty() && frames.back().run == run) {
+    forget_written(frames.back().frame);
+    frames.pop_back();
+  }
+  std::erase_if(frames, [run](const FrameInRun& each) {
+    if (each.run == run) {
+      forget_written(each.frame);
+    }
+    return each.run == run;
+  });
+}
+
+void add_frame(std::uint64_t run, const cpython::Frame* frame) { frames_in_runs().push_back({run, frame}); }
+
+void remove_frame(const cpython::Frame* frame) {
+  auto& frames = frames_in_runs();
+  for (auto place = frames.rbegin(); place != frames.rend(); ++place) {
+    if (place->frame == frame) {
+      frames.erase(std::next(place).base());
+      break;
+    }
+  }
+  forget_written(frame);
+}
+
+}  // namespace detail
 
 void note_written_local(const cpython::Frame* frame, int slot) {
-  for (Run* run = g_runs; run != nullptr; run = run->next) {
-    cpython::Frame** const end = run->frames + run->depth;
-    if (std::find(run->frames, end, frame) != end) {
-      g_runs_with_written += run->written.empty() ? 1 : 0;
-      run->written.push_back({frame, slot});
-      cpython::reasons_to_leave |= cpython::kWrittenLocals;
-    }
+  if (std::ranges::find(frames_in_runs(), frame, &FrameInRun::frame) != frames_in_runs().end()) {
+    detail::written_locals().push_back({frame, static_cast<std::size_t>(slot)});
+    cpython::reasons_to_leave |= cpython::kWrittenLocals;
   }
 }
 

@@ -4,7 +4,6 @@
 
 #include "replay/executor/finalisers.h"
 #include "replay/executor/machine/boxing.h"
-#include "replay/executor/written_locals.h"
 #include "replay/objects/overloads.h"
 #include "rewriter/base/errors.h"
 #include "rewriter/cpython/first_call.h"
@@ -68,6 +67,7 @@ bool materialise(RunState& state, const LoweredSnapshot& snapshot, bool with_loc
         cpython::set_names(frame, state.run.names);
       }
       state.run.frames[level] = frame;
+      state.run.active->add(frame);
       state.run.frame_numbers[level] = own.frame;
       cpython::enter_recursion(state.run.thread, recursion_levels(state, level));
       state.run.depth = level + 1;
@@ -121,7 +121,7 @@ void write_locals(RunState& state, cpython::Frame* frame, const LoweredSnapshot&
     const std::int32_t place = snapshot.locals[slot];
     PyObject* value = place < 0 ? nullptr : state.registers[place];
     PyObject* old = slots[slot];
-    if (old != value && !is_written(state.run, frame, slot)) {
+    if (old != value && !is_written(frame, slot)) {
       slots[slot] = Py_XNewRef(value);
       Py_XDECREF(old);
     }
@@ -145,7 +145,7 @@ void sync_local(RunState& state, const Step& step) {
   PyObject** slots = cpython::locals_of(state.run.frames[level]);
   PyObject* value = state.registers[state.program.registers_used[step.operands]];
   PyObject* old = slots[step.immediate];
-  if (old != value && !is_written(state.run, state.run.frames[level], static_cast<std::size_t>(step.immediate))) {
+  if (old != value && !is_written(state.run.frames[level], static_cast<std::size_t>(step.immediate))) {
     slots[step.immediate] = Py_XNewRef(value);
     state.run.synced_keys[level] = -1;
     Py_XDECREF(old);
@@ -204,6 +204,7 @@ void pop_frame(RunState& state) {
   --state.run.depth;
   cpython::leave_recursion(state.run.thread, recursion_levels(state, state.run.depth));
   cpython::Frame* frame = state.run.frames[state.run.depth];
+  ActiveRun::remove(frame);
   const auto number = static_cast<std::size_t>(state.run.frame_numbers[state.run.depth]);
   if (is_resumption(state.program.graph.frames[number].return_kind)) {
     cpython::end_generator(state.run.thread, frame);

@@ -165,6 +165,7 @@ FrameResult run_to_end(RunState& state, int level, const LoweredSnapshot& own, i
   const int levels = recursion_levels(state, level);
   cpython::leave_recursion(state.run.thread);  // the interpreter counts it now
   cpython::Frame* frame = state.run.frames[level];
+  ActiveRun::remove(frame);
   --state.run.depth;
   if (!is_resumption(given.frame->return_kind)) {
     given.result = cpython::run_frame(state.run.thread, frame, unit, depth, raise);

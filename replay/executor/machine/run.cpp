@@ -7,12 +7,12 @@
 #include "replay/executor/machine/loop_interpreter.h"
 #include "replay/executor/machine/step_machine.h"
 #include "replay/executor/machine/trace_link.h"
-#include "replay/executor/written_locals.h"
 
 namespace tagalong::replay {
 
 Outcome Executor::run(Run& run) const {
-  const ActiveRun active(run);
+  const ActiveRun active(run.root);
+  run.active = &active;
   const ExecutorHold hold(*this);
   if (!hold.is_complete()) [[unlikely]] {
     run.failed = hold.failed_step();

@@ -46,10 +46,12 @@ bool leave_generator(RunState& state, const Step& step) {
     if (cpython::has_locals_dict(frame)) {
       drop_dead_locals(state, step, snapshot);
     }
+    ActiveRun::remove(frame);
     cpython::end_generator(state.run.thread, frame);
     return true;
   }
   write_locals(state, frame, snapshot);
+  ActiveRun::remove(frame);
   const auto depth = static_cast<int>(snapshot.stack.size()) - 1;  // without what is yielded
   PyObject** base = cpython::stack_base(frame);
   for (int place = 0; place < depth; ++place) {
