@@ -88,13 +88,15 @@ std::vector<rewriter::Insertion> stubs_of(Assembly& assembly, const DecodedCode&
     const DecodedCode::Entry& entry = decoded.entries[index];
     const bool is_header = entry.place == DecodedCode::Place::kHeader;
     const auto shown = static_cast<std::size_t>(is_header ? entry.first : entry.resume);
+    // Where handlers are looked up in front of an instruction, the handler of the next one must be found in the stub.
+    const bool is_covered = version::kHandlerIsInFront && index != 0;
     stubs.push_back(
         {.before = is_header ? entry.first : entry.resume + 1,
          .code =
              index == 0
                  ? entry_stub(assembly, anchor).code()
                  : redirect_stub(assembly, make_anchor(record, index), assembly.instructions[shown].position).code(),
-         .follows = rewriter::Follows::kNone,
+         .follows = is_covered ? rewriter::Follows::kNext : rewriter::Follows::kNone,
          .jumps_see_it = is_header});
     sizes->push_back(static_cast<int>(stubs.back().code.size()));
   }

@@ -406,6 +406,9 @@ void show_originals() {
   }
   g_inherited.code_replace =
       replace_method(definition_of(code_type, "replace"), METH_FASTCALL | METH_KEYWORDS, replace_code);
+  if (PyMethodDef* replace = definition_of(code_type, "__replace__"); replace != nullptr) {
+    replace_method(replace, METH_FASTCALL | METH_KEYWORDS, replace_code);  // the same function in CPython
+  }
   g_inherited.settrace = replace_method(definition_of("sys", "settrace"), METH_O, settrace);
   g_inherited.weak_count = replace_method(definition_of("_weakref", "getweakrefcount"), METH_O, weak_count);
   g_inherited.weak_list = replace_method(definition_of("_weakref", "getweakrefs"), METH_O, weak_list);
