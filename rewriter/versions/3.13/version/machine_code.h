@@ -87,11 +87,13 @@ inline void range_next(Code& code, const Reg64& iterator, const Reg64& item, con
 
 inline constexpr int kDictBefore = -3 * static_cast<int>(sizeof(PyObject*));
 
-// The array of values of an instance, whose class keeps its values so; goes to `none` if it has a dict instead.
+// The array of values of an instance whose class has Py_TPFLAGS_MANAGED_DICT; goes to `none` without one.
 inline void load_values(Code& code, const Reg64& values, const Reg64& object, const Label& none) {
   code.cmp(code.qword[object + kDictBefore], 0);
   code.jne(none);
   code.mov(values, code.qword[object + offsetof(PyObject, ob_type)]);
+  code.test(code.dword[values + offsetof(PyTypeObject, tp_flags)], Py_TPFLAGS_INLINE_VALUES);
+  code.jz(none);
   code.mov(values, code.qword[values + offsetof(PyTypeObject, tp_basicsize)]);
   code.add(values, object);
   code.cmp(code.byte[values + offsetof(PyDictValues, valid)], 0);
