@@ -1,4 +1,4 @@
-#include "rewriter/cpython/objects/locals_proxy.h"
+#include "rewriter/cpython/black_box/locals_proxy.h"
 
 #include <initializer_list>
 #include <utility>
