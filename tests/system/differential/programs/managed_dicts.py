@@ -1,6 +1,6 @@
 """Attributes of instances whose attributes lie in a dict from the start, as those of subclasses of builtin types."""
 # fmt: off
-# ruff: noqa: D101, D102, D103, D105, D107
+# ruff: noqa: D101, D102, D103, D105, D107, F811
 
 
 # program: attributes_of_a_dict
