@@ -87,7 +87,6 @@ class Session final : public Recording, public std::enable_shared_from_this<Sess
   PyObject* run_opaque(cpython::Frame* frame, int throw_flag, bool is_direct);
 
   [[nodiscard]] bool is_own_frame(const cpython::Frame* frame) const;
-  bool has_written_local_ = false;
   bool may_continue();
   [[nodiscard]] ArrayPlace array_place(cpython::Frame* frame, int instruction) const;
   void release_refused_arguments();
@@ -109,6 +108,7 @@ class Session final : public Recording, public std::enable_shared_from_this<Sess
       false;               // during an opaque call: the evaluation hook is removed until a recorded frame continues
   int opaque_frames_ = 0;  // number of opaque frames since a recorded frame ran
   std::chrono::steady_clock::time_point started_ = std::chrono::steady_clock::now();
+  bool has_written_local_ = false;
   std::shared_ptr<Recording> outer_;  // the recording that is paused while this one records
 };
 

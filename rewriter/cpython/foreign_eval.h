@@ -15,7 +15,7 @@ namespace tagalong::cpython {
 // forbids the change.
 void watch_evaluation_functions(_PyFrameEvalFunction own);
 
-// Not 0 while another tool's function is installed, if installations are watched.
+// Why runs must leave; 0: nothing. Another tool's function is installed, if installations are watched.
 extern int reasons_to_leave;
 inline constexpr int kForeignEvaluation = 1;
 inline constexpr int kWrittenLocals = 2;  // the program has assigned to a variable of a frame in a run

@@ -150,9 +150,8 @@ PyObject* redirect_repr(PyObject* /*self*/) { return PyUnicode_FromString("<redi
 
 }  // namespace
 
-bool goes_on_as_written(const PyThreadState* thread, const Frame* frame, const CodeRecord& record, std::size_t depth) {
-  return version::kEventsAreInCode && cpython::has_watcher(thread) &&
-         cpython::code_of(frame) == record.code.replay_code.get() &&
+bool detail::can_go_on_as_written(const Frame* frame, const CodeRecord& record, std::size_t depth) {
+  return cpython::code_of(frame) == record.code.replay_code.get() &&
          (depth > 0 || cpython::slot_count(record.code.original()) > 0);
 }
 

@@ -26,8 +26,15 @@ void set_pending_change(FrameChange change, std::size_t entry, replay::SideExit&
 // The stack is what the frame has now, up to this depth.
 void set_pending_change(FrameChange change, std::size_t entry, cpython::Frame* frame, int depth);
 // Whether the frame, with so many values on its stack, leaves replay code, since a tool has its events in the code.
-bool goes_on_as_written(const PyThreadState* thread, const cpython::Frame* frame, const CodeRecord& record,
-                        std::size_t depth);
+// Asked at every call, where only versions whose tools have events in the code have to look.
+namespace detail {
+bool can_go_on_as_written(const cpython::Frame* frame, const CodeRecord& record, std::size_t depth);
+}
+[[nodiscard]] inline bool goes_on_as_written(const PyThreadState* thread, const cpython::Frame* frame,
+                                             const CodeRecord& record, std::size_t depth) {
+  return version::kEventsAreInCode && cpython::has_watcher(thread) &&
+         detail::can_go_on_as_written(frame, record, depth);
+}
 // Of this frame. `anchor` keeps its record alive until then.
 void commit_pending_change(cpython::Frame* frame, Ref anchor);
 

@@ -332,16 +332,6 @@ PyObject* settrace(PyObject* module, PyObject* function) {
   return result;
 }
 
-// A slot of a type, and the copy of the slot in the type's `__name__` method.
-template <class Function>
-Function replace_slot(PyTypeObject& type, Function& slot, const char* name, Function replacement) {
-  PyObject* wrapper = item_of(version::dict_of(&type), name);
-  if (wrapper != nullptr && Py_IS_TYPE(wrapper, &PyWrapperDescr_Type)) {
-    reinterpret_cast<PyWrapperDescrObject*>(wrapper)->d_wrapped = reinterpret_cast<void*>(replacement);
-  }
-  return std::exchange(slot, replacement);
-}
-
 getter replace_getter(PyTypeObject& type, std::string_view name, getter replacement) {
   for (PyGetSetDef* entry = type.tp_getset; entry != nullptr && entry->name != nullptr; ++entry) {
     if (entry->name == name) {
@@ -396,14 +386,11 @@ void show_originals() {
       replace_getter(PyCode_Type, "_co_code_adaptive", code_bytes<&Inherited::code_adaptive_bytes>);
   g_inherited.traceback = std::exchange(PyTraceBack_Type.tp_new, new_traceback);
   PyTypeObject& member_type = PyMemberDescr_Type;
-  g_inherited.member = replace_slot(member_type, member_type.tp_descr_get, "__get__", member);
+  g_inherited.member = replace_slot(member_type, member_type.tp_descr_get, {"__get__"}, member);
   PyTypeObject& code_type = PyCode_Type;
-  g_inherited.code_hash = replace_slot(code_type, code_type.tp_hash, "__hash__", hash_code);
-  g_inherited.code_compare = std::exchange(code_type.tp_richcompare, compare_code);
-  for (const char* name : {"__eq__", "__ne__", "__lt__", "__le__", "__gt__", "__ge__"}) {
-    richcmpfunc slot = compare_code;
-    replace_slot(code_type, slot, name, compare_code);
-  }
+  g_inherited.code_hash = replace_slot(code_type, code_type.tp_hash, {"__hash__"}, hash_code);
+  g_inherited.code_compare = replace_slot(code_type, code_type.tp_richcompare,
+                                          {"__eq__", "__ne__", "__lt__", "__le__", "__gt__", "__ge__"}, compare_code);
   g_inherited.code_replace =
       replace_method(definition_of(code_type, "replace"), METH_FASTCALL | METH_KEYWORDS, replace_code);
   if (PyMethodDef* replace = definition_of(code_type, "__replace__"); replace != nullptr) {

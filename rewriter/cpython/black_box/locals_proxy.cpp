@@ -1,11 +1,7 @@
 #include "rewriter/cpython/black_box/locals_proxy.h"
 
-#include <initializer_list>
-#include <utility>
 #include <vector>
 
-#include "rewriter/base/dicts.h"
-#include "rewriter/base/errors.h"
 #include "rewriter/base/ref.h"
 #include "rewriter/cpython/objects/methods.h"
 #include "version/objects.h"
@@ -74,17 +70,6 @@ PyObject* set_default(PyObject* proxy, PyObject* const* arguments, Py_ssize_t co
   return g_inherited.set_default(proxy, arguments, count);
 }
 
-// A slot of the type, and its copies in wrappers.
-template <class Function>
-Function exchange(PyTypeObject& type, Function& slot, std::initializer_list<const char*> names, Function replacement) {
-  for (const char* name : names) {
-    PyObject* wrapper = item_of(version::dict_of(&type), name);
-    TAGALONG_CHECK(wrapper != nullptr && Py_IS_TYPE(wrapper, &PyWrapperDescr_Type), "{} has no {}", type.tp_name, name);
-    reinterpret_cast<PyWrapperDescrObject*>(wrapper)->d_wrapped = reinterpret_cast<void*>(replacement);
-  }
-  return std::exchange(slot, replacement);
-}
-
 }  // namespace
 
 void watch_written_locals(WrittenLocal note) {
@@ -94,8 +79,8 @@ void watch_written_locals(WrittenLocal note) {
   }
   g_note = note;
   g_inherited = {
-      .assign = exchange(*type, type->tp_as_mapping->mp_ass_subscript, {"__setitem__", "__delitem__"}, assign),
-      .update_in_place = exchange(*type, type->tp_as_number->nb_inplace_or, {"__ior__"}, update_in_place),
+      .assign = replace_slot(*type, type->tp_as_mapping->mp_ass_subscript, {"__setitem__", "__delitem__"}, assign),
+      .update_in_place = replace_slot(*type, type->tp_as_number->nb_inplace_or, {"__ior__"}, update_in_place),
       .update = replace_method(definition_of(*type, "update"), METH_O, update),
       .set_default = replace_method<_PyCFunctionFast>(definition_of(*type, "setdefault"), METH_FASTCALL, set_default),
   };

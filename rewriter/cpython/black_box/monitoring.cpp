@@ -168,14 +168,6 @@ PyObject* set_local_events(PyObject* module, PyObject* const* arguments, Py_ssiz
   return result;
 }
 
-PyMethodDef* definition_in(PyObject* module, const char* name) {
-  const Ref function = Ref::steal(PyObject_GetAttrString(module, name));
-  if (!function) {
-    throw PythonError();
-  }
-  return PyCFunction_CheckExact(function.get()) ? reinterpret_cast<PyCFunctionObject*>(function.get())->m_ml : nullptr;
-}
-
 }  // namespace
 
 void set_replacements_of(ReplacementsOf replacements_of) { g_replacements_of = replacements_of; }
@@ -200,9 +192,9 @@ void show_originals_to_tools() {
   g_monitoring.added = g_monitoring.jumps | event("INSTRUCTION") | event("CALL") | event("C_RETURN") |
                        event("C_RAISE") | event("STOP_ITERATION");
   g_monitoring.register_callback =
-      replace_method(definition_in(module, "register_callback"), METH_FASTCALL, show_previous);
+      replace_method(definition_of(module, "register_callback"), METH_FASTCALL, show_previous);
   g_monitoring.set_local_events =
-      replace_method(definition_in(module, "set_local_events"), METH_FASTCALL, set_local_events);
+      replace_method(definition_of(module, "set_local_events"), METH_FASTCALL, set_local_events);
 }
 
 }  // namespace tagalong::cpython
